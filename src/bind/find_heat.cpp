@@ -297,17 +297,15 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
                const InnerVolume* volume, const HeatRules& rules) {
     const Sight sight{task, mesh, set, volume};
     const HeatCases cases(sight, unknowns);
-    std::vector<double> mass;
-    if (unknowns.size() <= rules.direct) {
-        for (const std::uint32_t node : unknowns.node) mass.push_back(mesh.surface.mass[node]);
-        return heat_at(cases, unknowns.node, mass, rules.least_visible);
-    }
-    std::vector<SurfaceLevel> levels = make_levels(sight, unknowns, rules.direct);
-    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};  // of the surface, per level
-    for (std::size_t k = 1; k < levels.size(); ++k)
-        for (nodes.emplace_back(); const std::uint32_t i : levels[k].finer) nodes[k].push_back(nodes[k - 1][i]);
+    std::vector<SurfaceLevel> levels;
+    if (unknowns.size() > rules.direct) levels = make_levels(sight, unknowns, rules.direct);
     std::vector<double> area;
     for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
+    if (levels.size() < 2)
+        return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
+    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};         // of the surface, per level
+    for (std::size_t k = 1; k < levels.size(); ++k)
+        for (nodes.emplace_back(); const std::uint32_t i : levels[k].finer) nodes[k].push_back(nodes[k - 1][i]);
     for (std::size_t k = 1; k < levels.size(); ++k) {
         std::vector<double> sum(levels[k].nodes(), 0);
         for (std::size_t i = 0; i < area.size(); ++i)

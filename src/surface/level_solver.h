@@ -15,11 +15,11 @@ struct LocalField {
     std::vector<float> value;         ///< n
 };
 
-/// L is the Laplacian of the finest level, D a diagonal ≥ 0 that is > 0 somewhere in each component. The coarsest
-/// level is solved directly. Its solution is interpolated at the next finer level and improved by a sweep of Gauss
-/// and Seidel, and so on (cascadic multigrid: Bornemann and Deuflhard 1996). Then what is missing at the finest
-/// level, b - (L + D) x, is solved in the same way and added. A solution is cut off where it is below 1e-4 of the
-/// largest.
+/// L is the Laplacian of the finest level, D a diagonal ≥ 0 that is > 0 somewhere in each component. First the
+/// coarsest level is solved directly; its solution is interpolated at the next finer level and improved by sweeps
+/// of Gauss and Seidel, and so on (cascadic multigrid: Bornemann and Deuflhard 1996). A solution is cut off where
+/// it is below 1e-4. Where it is not, conjugate gradients with a multigrid cycle (Tatebe 1993) improve it until a
+/// step is small.
 class LevelSolver {
 public:
     /// `levels`: at least two, from the finest to the coarsest; they must outlive the solver. `diagonal`: D, at
@@ -47,7 +47,12 @@ private:
     std::vector<std::uint32_t> readers(std::size_t level, std::span<const std::uint32_t> of,
                                        Scratch& scratch) const;
     std::vector<float> descend(Job& job, Scratch& scratch) const;
-    LocalField residual(const LocalField& b, const Job& job, Scratch& scratch) const;
+    void relax(std::size_t level, std::uint32_t i, float b, std::vector<float>& x) const;
+    std::vector<float> residual(std::size_t level, std::span<const std::uint32_t> active, std::span<const float> b,
+                                const std::vector<float>& x) const;
+    void cycle_down(Job& job, Scratch& scratch) const;
+    std::vector<float> cycle_up(Job& job, Scratch& scratch) const;
+    void step(Job& job, Scratch& scratch) const;
 
     std::span<const SurfaceLevel> levels_;
     std::vector<Operator> at_;  // of all levels but the coarsest
