@@ -10,9 +10,9 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/morton.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
-#include "core/morton.h"
 #include "domain/union_find.h"
 #include "sinew/domain.h"
 

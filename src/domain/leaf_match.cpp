@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/morton.h"
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
-#include "core/morton.h"
 
 namespace sinew {
 

@@ -12,10 +12,10 @@
 #include <limits>
 #include <numbers>
 
+#include "core/morton.h"
 #include "core/parallel.h"
 #include "core/processor.h"
 #include "core/solid_angle.h"
-#include "core/morton.h"
 #include "domain/vec.h"
 #include "sinew/domain.h"
 

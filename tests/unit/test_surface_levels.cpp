@@ -172,6 +172,15 @@ TEST(SurfaceLevels, HeatIsThatOfTheDirectSolve) {
     }
 }
 
+TEST(SurfaceLevels, NodesTooFewForALevelAreSolvedDirectly) {
+    for (const double cell : {0.05, 0.1, 0.2}) {  // coarse enough to have no level, or only one
+        const Character c = test::biped({.cell = cell});
+        const InfluenceTable direct = heat_by(c, 1'000'000, 1), levels = heat_by(c, 0, 1);
+        const std::vector<double> d = differences(direct, levels, c.skeleton.joints.size());
+        EXPECT_LT(d.back(), 0.1) << cell;
+    }
+}
+
 TEST(SurfaceLevels, HeatHasTheSameBitsOnAnyNumberOfThreads) {
     const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.02});
     const InfluenceTable one = heat_by(c, 500, 1), three = heat_by(c, 500, 3);

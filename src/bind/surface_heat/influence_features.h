@@ -86,7 +86,7 @@ private:
     const std::vector<Bone>& links_;
     std::vector<std::uint32_t> slot_;  // per joint of the skeleton; kNone outside of the set
     std::vector<Bone> bones_;          // of the task, those of the set
-    double size_;              // longest side, scene units
+    double size_;                      // longest side, scene units
     std::vector<JointFacts> facts_;
     std::vector<PartFacts> parts_;
     std::vector<double> edge_;  // per node: mean length of its edges
