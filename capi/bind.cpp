@@ -42,6 +42,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
     if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
     if (name == "strict") return choose(kSwitch, name, value, s.deform.strict);
     if (name == "weight-format") return choose(weight_format_words, name, value, s.save.weight_format);
+    if (name == "repair-matrices") return choose(kSwitch, name, value, s.save.repair_matrices);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
         if (value.empty())
@@ -57,6 +58,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
 Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
+    if (name == "repair-matrices") return std::string(s.save.repair_matrices ? "on" : "off");
     if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
     if (name == "strict") return std::string(s.deform.strict ? "on" : "off");
     if (name == "exclude") return lines(s.deform.exclude);
@@ -88,6 +90,7 @@ std::string command_of(const snw_settings& s) {
     for (const std::string& glob : s.deform.include) add("include", shell_word(glob));
     if (s.save.weight_format != io::WeightFormat::f32)
         add("weight-format", std::string(name_of(s.save.weight_format)));
+    if (s.save.repair_matrices) add("repair-matrices", "");
     return out;
 }
 
@@ -204,6 +207,8 @@ json settings_json() {
     add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
         "f32");
+    add("repair-matrices", "flag", "Output", words_of(kSwitch),
+        "Write inverse bind matrices that are missing or zero, as the nodes' rest pose gives them", "off");
     return out;
 }
 
@@ -302,8 +307,8 @@ snw_status snw_bind_progressive(const snw_model* model, const snw_settings* sett
             return !stopped;
         };
         const Progressing progress(context, true);
-        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), *skeleton, options_of(*settings), tell,
-                                                       context_of(context));
+        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
+                                                       options_of(*settings), tell, context_of(context));
         if (!made) return fail(made.error());
         std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
         if (!stopped) on_result(handle.get(), 1, user);

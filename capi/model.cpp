@@ -221,7 +221,7 @@ void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
-    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0};
+    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0};
     return snw_model_open_with(bytes, size, name, &options, nullptr, out);
 }
 
@@ -237,6 +237,8 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         io::LoadOptions load;
         load.prop = with.prop != 0;
         load.follow_links = context && context->follow_links;
+        load.bind_parts = with.bind_parts != 0;
+        load.together = with.together != 0;
         if (with.skeleton_scale != 0) load.skeleton_scale = with.skeleton_scale;
         if (with.skeleton) {
             Result<Skeleton> read =

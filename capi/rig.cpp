@@ -35,7 +35,8 @@ snw_status snw_rig(const snw_model* model, const char* name, int resolution, snw
         if (name) options.model = name;
         if (resolution) options.resolution = resolution;
         const Progressing progress(context);
-        const Result<Rig> rig = fit_template(model->scene.mesh(), options, context_of(context));
+        const std::vector<Triangle> shape = model->scene.leading_triangles();
+        const Result<Rig> rig = fit_template({model->scene.positions, shape, {}}, options, context_of(context));
         if (!rig) return fail(rig.error());
         std::unique_ptr<snw_bytes> said(report ? new_text(compact_text(rig_json(*rig, options))) : nullptr);
         *skeleton = new_text(io::skeleton_json(rig->skeleton));

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Changes when programs that were compiled with an earlier header must be compiled again. */
-#define SNW_ABI 2
+#define SNW_ABI 3
 
 typedef enum snw_status {
     SNW_OK = 0,
@@ -85,8 +85,8 @@ snw_status snw_settings_new(snw_settings** out);
 /* "method" sets all other options of bind to its preset, so it comes first; "as-published" sets some of them, so it
  * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
  * with * and ?; "" empties the list; one that matches no joint is a warning of the report, or with "strict" on an
- * error), "weight-format", and "keep-volume" (on, off): the binding keeps its volume, for snw_binding_rebind and
- * for a faster snw_binding_move. */
+ * error), "weight-format", "repair-matrices" (on, off: of snw_save_glb, docs/formats.md), and "keep-volume" (on,
+ * off): the binding keeps its volume, for snw_binding_rebind and for a faster snw_binding_move. */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
 /* The value of an option. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
@@ -121,6 +121,8 @@ typedef struct snw_open_options {
     double skeleton_scale; /* factor on the lengths of skeleton, above 0: 0.01 for centimetres where the mesh has
                             * metres; 0: as it is. Other than 1 without a skeleton: SNW_USAGE */
     int prop;              /* not 0: accepts a file without a skin whose nodes are those of a prop */
+    int bind_parts; /* not 0: in a file without a skin, meshes below joints do not follow their joint whole */
+    int together;   /* not 0: levels of detail, meshes that no scene shows and several characters are one mesh */
 } snw_open_options;
 /* snw_model_open with these options; null: none. The context's memory limit holds for external files, and for
  * reading formats other than glTF and OBJ; snw_cancel stops reading these. */

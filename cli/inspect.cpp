@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "command.h"
@@ -44,7 +45,8 @@ struct Inspected {
     MeshDefects defects;
     std::vector<double> use;  // per joint, the sum of its weights
     std::size_t unweighted = 0, most_influences = 0;
-    Vec3 low, high;
+    std::optional<io::ScenePose> rest;  // as the nodes stand
+    Vec3 low, high;                     // of the box, in the world
     std::vector<Odd> odd;
     bool has_skeleton = true;
 
@@ -84,8 +86,11 @@ std::string words_of(DeformReason reason) {
 void measure(Inspected& out, Context* context) {
     const io::Scene& scene = out.scene;
     out.defects = analyse_mesh(scene.mesh(), context).defects;
-    if (!scene.positions.empty()) out.low = out.high = scene.positions[0];
-    for (const Vec3& p : scene.positions) {
+    if (auto rest = io::pose_at(scene, std::nullopt, 0)) out.rest = std::move(*rest);
+    std::vector<Vec3> shown = scene.positions;
+    if (out.rest) move_points(shown, out.rest->to_world);
+    if (!shown.empty()) out.low = out.high = shown[0];
+    for (const Vec3& p : shown) {
         out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y), std::min(out.low.z, p.z)};
         out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y), std::max(out.high.z, p.z)};
     }
@@ -160,17 +165,15 @@ void note_file(const io::Contents& contents, std::vector<Odd>& odd) {
 
 /// The nodes of the file may show the character in another pose than the one that is bound.
 void note_rest_pose(const Inspected& in, std::vector<Odd>& odd) {
-    const Result<io::ScenePose> rest = io::pose_at(in.scene, std::nullopt, 0);
-    if (!rest) return;
+    if (!in.rest) return;
     std::size_t moved = 0;
-    for (std::size_t j = 0; j < rest->skinning.size(); ++j) {
+    for (std::size_t j = 0; j < in.rest->skinning.size(); ++j) {
         const Vec3& p = in.scene.skeleton.joints[j].position;
-        const Transform& t = rest->skinning[j];
-        double apart = 0;
-        for (std::size_t r = 0; r < 3; ++r) {
-            const double before = r == 0 ? p.x : r == 1 ? p.y : p.z;
-            apart = std::max(apart, std::abs(t(r, 0) * p.x + t(r, 1) * p.y + t(r, 2) * p.z + t(r, 3) - before));
-        }
+        Vec3 at[2] = {p, p};
+        move_points({at, 1}, in.rest->skinning[j]);
+        move_points(at, in.rest->to_world);
+        const double apart = std::max({std::abs(double(at[0].x) - at[1].x), std::abs(double(at[0].y) - at[1].y),
+                                       std::abs(double(at[0].z) - at[1].z)});
         moved += apart > 0.01 * in.longest();
     }
     if (moved)

@@ -73,7 +73,8 @@ int run_rig(const RigArguments& args) {
     one.joints.emplace_back().name = "root";
     Result<io::Scene> scene = load_with(args, std::move(one), context);
     if (!scene) return fail(scene.error());
-    Result<Rig> rig = fit_template(scene->mesh(), args.options, &context);
+    const std::vector<Triangle> shape = scene->leading_triangles();
+    Result<Rig> rig = fit_template({scene->positions, shape, {}}, args.options, &context);
     if (!rig) return fail(rig.error());
 
     io::OutputBatch batch;
@@ -86,7 +87,8 @@ int run_rig(const RigArguments& args) {
         if (!scene) return fail(scene.error());
         if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
         const BindOptions options;
-        const Result<Binding> binding = bind(scene->mesh(), scene->skeleton, options, &context);
+        const Result<Binding> binding =
+            sinew::bind(scene->mesh(), scene->part_of_vertex, scene->skeleton, options, &context);
         if (!binding) return fail(binding.error());
         const Result<SkinWeights> weights = binding->weights();
         if (!weights) return fail(weights.error());

@@ -27,9 +27,10 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                      Context* context = nullptr);
 
 /// Binds parts of a mesh apart: they do not see each other. part_of_vertex: V numbers from 0, or kFollows for what
-/// neither fills a volume nor covers a surface (coarser levels of detail, meshes that are not shown); empty: one
-/// part. The vertices of a triangle are of one part. With BindOptions::keep_volume all parts that are not kFollows
-/// are one. A part whose skins have no joint that deforms is bound together with all others.
+/// neither fills a volume nor covers a surface (coarser levels of detail, meshes that are not shown), whose rows
+/// come by transfer (sinew/transfer.h) from triangles with the same skin; empty: one part. The vertices of a
+/// triangle are of one part. With BindOptions::keep_volume all parts that are not kFollows are one. A part whose
+/// skins have no joint that deforms is bound together with all others.
 Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
                      const BindOptions& options = {}, Context* context = nullptr);
 
@@ -42,9 +43,10 @@ using BindStep = std::function<bool(const Binding& binding, bool final)>;
 
 /// Like bind, with an early result: if the method uses voxels and the resolution is above 64, it binds at 64 first.
 /// The last binding is that of bind, to the bit. If `on_result` returns false after the coarse result, that binding
-/// is returned. Time: that of bind, and of a bind at resolution 64.
-Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                                 const BindStep& on_result, Context* context = nullptr);
+/// is returned. part_of_vertex: as for bind. Time: that of bind, and of a bind at resolution 64.
+Result<Binding> bind_progressive(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
+                                 const Skeleton& skeleton, const BindOptions& options, const BindStep& on_result,
+                                 Context* context = nullptr);
 
 /// Weights of a binding with the user's changes: rigid regions, then falloff, limit, locks and edits. Values of
 /// adjustments.falloff replace those of falloff.map. Call complete_edits before, which also puts

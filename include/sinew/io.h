@@ -74,6 +74,8 @@ struct Scene {
     std::shared_ptr<const Document> document;
 
     MeshView mesh() const { return {positions, triangles, skin_of_vertex}; }
+    /// The triangles of what does not follow (part_of_vertex): the shape of the character.
+    std::vector<Triangle> leading_triangles() const;
 };
 
 struct LoadOptions {

@@ -5,8 +5,8 @@
 
 namespace sinew {
 
-/// In part_of_vertex of bind (sinew/bind.h): the vertex takes the row of the nearest vertex of another part with
-/// the same skin.
+/// In part_of_vertex of bind (sinew/bind.h): the vertex takes its row from the surface of another part with the
+/// same skin.
 inline constexpr std::uint32_t kFollows = 0xffffffffu;
 
 }  // namespace sinew

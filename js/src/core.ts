@@ -218,6 +218,10 @@ export interface OpenFile {
   skeletonScale?: number;
   /** Accepts a file whose nodes are those of a prop. */
   prop?: boolean;
+  /** In a file without a skin, meshes below joints do not follow their joint whole. */
+  bindParts?: boolean;
+  /** Levels of detail, meshes that no scene shows and several characters are one mesh. */
+  together?: boolean;
   /** Options of bind to begin with. */
   settings?: Readonly<Record<string, string>>;
   /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, with the size of the
@@ -427,11 +431,11 @@ export class Core {
     const folder = beside.length ? this.putText(FOLDER) : 0;
     const skeleton = file.skeleton ? this.putBytes(file.skeleton.bytes) : 0;
     const skeletonName = file.skeleton ? this.putText(file.skeleton.name) : 0;
-    // snw_open_options: four numbers of 32 bits, one of 64, one of 32.
-    const options = new ArrayBuffer(32);
+    // snw_open_options: four numbers of 32 bits, one of 64, three of 32.
+    const options = new ArrayBuffer(40);
     new Uint32Array(options).set([folder, skeleton, file.skeleton?.bytes.length ?? 0, skeletonName]);
     new Float64Array(options)[2] = (file.skeleton && file.skeletonScale) || 0;
-    new Uint32Array(options)[6] = file.prop ? 1 : 0;
+    new Uint32Array(options).set([file.prop, file.bindParts, file.together].map(Number), 6);
     const optionsAt = this.putBytes(new Uint8Array(options));
     try {
       this.check(this.m._snw_model_open_with(bytes, file.bytes.length, name, optionsAt, 0, this.out));

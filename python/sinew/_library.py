@@ -9,7 +9,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint
 
 import numpy as np
 
-ABI = 2  # SNW_ABI of sinew.h
+ABI = 3  # SNW_ABI of sinew.h
 
 
 class Error(Exception):
@@ -65,7 +65,7 @@ class Animation(ctypes.Structure):
 class OpenOptions(ctypes.Structure):
     """snw_open_options."""
     _fields_ = [("folder", c_char_p), ("skeleton", c_void_p), ("skeleton_size", c_size_t), ("skeleton_name", c_char_p),
-                ("skeleton_scale", c_double), ("prop", c_int)]
+                ("skeleton_scale", c_double), ("prop", c_int), ("bind_parts", c_int), ("together", c_int)]
 
 
 class Picture(ctypes.Structure):

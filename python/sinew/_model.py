@@ -649,15 +649,17 @@ class Model:
             return taken(out)
         _write(path, taken(out))
 
-    def save(self, path, weights, weight_format="f32", animations=()):
+    def save(self, path, weights, weight_format="f32", animations=(), repair_matrices=False):
         """Writes the file with these weights as GLB; all else is unchanged. Returns notes on what else changed.
 
         path: ends in .glb or .vrm; None returns the bytes. weight_format: f32, u16 or u8. animations: (name, times,
-        poses) with times (K,) in seconds and poses (K, J, 10), see ``pose_matrices``.
+        poses) with times (K,) in seconds and poses (K, J, 10), see ``pose_matrices``. repair_matrices: writes inverse bind
+        matrices that are missing or zero.
         """
         if path is not None and pathlib.Path(path).suffix.lower() not in (".glb", ".vrm"):
             raise UsageError(f"{path}: a model is saved as .glb (or .vrm if the file was one)")
-        words, said, out = _Settings({"weight_format": weight_format}), Handle(lib.bytes_free), Handle(lib.bytes_free)
+        words = _Settings({"weight_format": weight_format, "repair_matrices": "on" if repair_matrices else "off"})
+        said, out = Handle(lib.bytes_free), Handle(lib.bytes_free)
         kept, clips = [], (Animation * len(animations))()
         for clip, (name, times, poses) in zip(clips, animations):
             times = array(times, np.float64, (None,), "times")
@@ -778,19 +780,23 @@ def rig(mesh, template="biped", resolution=128, on_progress=None, threads=0):
                report["limbs_expected"], tuple(report["notes"]))
 
 
-def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, follow_links=False):
+def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, bind_parts=False, together=False,
+         follow_links=False):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
     skeleton: a file of skeleton JSON or TGF, or a ``Rig``, for a mesh that has none; joint_options: a file of joint options.
     skeleton_scale: factor on the lengths of skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file
-    without a skin whose nodes are those of a prop. follow_links: buffers and images may be symbolic links out of the folder.
+    without a skin whose nodes are those of a prop. bind_parts: in a file without a skin, meshes below joints do not follow
+    their joint whole. together: levels of detail, meshes that no scene shows and several characters are one mesh.
+    follow_links: buffers and images may be symbolic links out of the folder.
     """
     content, name = _read(path), "skeleton" if isinstance(skeleton, Rig) else skeleton
     bones = None if skeleton is None else skeleton.skeleton.encode() if isinstance(skeleton, Rig) else _read(skeleton)
     if not 0 < skeleton_scale < float("inf"):
         raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
     options = OpenOptions(os.fsencode(pathlib.Path(path).absolute().parent), *buffer(bones),
-                          None if name is None else os.fsencode(name), skeleton_scale, bool(prop))
+                          None if name is None else os.fsencode(name), skeleton_scale, bool(prop), bool(bind_parts),
+                          bool(together))
     made = _opened(path, content, options, follow_links)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())

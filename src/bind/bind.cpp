@@ -3,6 +3,7 @@
 #include "sinew/bind.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "bind/near_mesh.h"
 #include "bind/planned_mesh.h"
 #include "core/try.h"
+#include "sinew/transfer.h"
 #include "surface/triangle_tree.h"
 
 namespace sinew {
@@ -140,23 +142,94 @@ void add_report(const BindReport& part, BindReport& sum) {
             sum.warnings.push_back(warning);
 }
 
-/// Rows of vertices that follow: that of the nearest corner of the nearest triangle with the same skin.
-void follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding,
-            Context* context) {
-    std::vector<Triangle> leading;
-    for (const Triangle& t : mesh.triangles)
-        if (part_of_vertex[t[0]] != kFollows) leading.push_back(t);
-    const TriangleTree tree(mesh.positions, leading, context);
+constexpr float kLeastDistance = 1e-6f;  ///< of the unit cube, to invert distances
+
+/// Sets the row of a vertex from weights: its strengths are these times `scale`. As many as the table holds.
+void put_row(std::span<const Influence> weights, double scale, BindingState& to, std::size_t vertex) {
+    std::vector<Influence> row(weights.begin(), weights.end());
+    std::stable_sort(row.begin(), row.end(), [](const Influence& a, const Influence& b) {
+        return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+    });
+    const bool distances = to.influences.width == 0;
+    const std::size_t width = distances ? to.distances.width : to.influences.width;
+    for (std::size_t k = 0; k < width; ++k) {
+        const bool has = k < row.size();
+        const std::uint32_t joint = has ? row[k].joint : DistanceTable::none;
+        const double strength = has ? double{row[k].weight} * scale : 0;
+        (distances ? to.distances.joint : to.influences.joint)[vertex * width + k] = joint;
+        if (distances)
+            to.distances.distance[vertex * width + k] =
+                has ? std::max(0.f, static_cast<float>(1 / strength) - kLeastDistance * to.distances.unit)
+                    : std::numeric_limits<float>::infinity();
+        else
+            to.influences.strength[vertex * width + k] = static_cast<float>(strength);
+    }
+}
+
+/// Rows as strengths that can be interpolated: of distances, their inverse.
+InfluenceTable strengths_of(const BindingState& binding) {
+    if (binding.influences.width > 0) return binding.influences;
+    const DistanceTable& from = binding.distances;
+    InfluenceTable out{from.vertices, from.width, from.joint, from.distance};
+    for (float& x : out.strength) x = std::isfinite(x) ? 1 / (x + kLeastDistance * from.unit) : 0;
+    return out;
+}
+
+/// Vertices of one skin that follow, and what they follow, each as a mesh of its own.
+struct Following {
+    std::vector<Triangle> leading, triangles;
+    std::vector<std::uint32_t> vertices;
+    std::vector<Vec3> positions;
+};
+
+/// Rows of vertices that follow, by transfer (sinew/transfer.h) from the surface that leads them, with the same
+/// skin.
+Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding,
+              Context* context) {
     const auto skin = [&](std::uint32_t v) { return mesh.skin_of_vertex.empty() ? 0u : mesh.skin_of_vertex[v]; };
+    std::map<std::uint32_t, Following> by_skin;
+    std::vector<std::uint32_t> place(part_of_vertex.size());  // in Following::vertices
     for (std::uint32_t v = 0; v < part_of_vertex.size(); ++v) {
         if (part_of_vertex[v] != kFollows) continue;
-        const SurfacePoint found =
-            tree.nearest(to_point(mesh.positions[v]), std::numeric_limits<double>::infinity(),
-                         [&](std::uint32_t t) { return skin(leading[t][0]) == skin(v); });
-        if (found.triangle == SurfacePoint::none) continue;
-        const auto corner = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
-        copy_row(binding, leading[found.triangle][static_cast<std::size_t>(corner)], binding, v);
+        Following& own = by_skin[skin(v)];
+        place[v] = static_cast<std::uint32_t>(own.vertices.size());
+        own.vertices.push_back(v);
+        own.positions.push_back(mesh.positions[v]);
     }
+    if (by_skin.empty()) return Done{};
+    for (const Triangle& t : mesh.triangles) {
+        const auto own = by_skin.find(skin(t[0]));
+        if (own == by_skin.end()) continue;
+        if (part_of_vertex[t[0]] == kFollows)
+            own->second.triangles.push_back({place[t[0]], place[t[1]], place[t[2]]});
+        else
+            own->second.leading.push_back(t);
+    }
+    FinishOptions all;
+    all.max_influences = all_influences;
+    all.prune = 0;
+    const InfluenceTable strengths = strengths_of(binding);
+    SINEW_TRY_LET(const SkinWeights rows, finish(strengths, all, context));
+    TransferOptions options;
+    options.finish = all;
+    for (const auto& [number, own] : by_skin) {
+        if (own.leading.empty()) continue;
+        SINEW_TRY_LET(const Transfer found, transfer({mesh.positions, own.leading, {}}, rows,
+                                                     {own.positions, own.triangles, {}}, options, context));
+        const TriangleTree tree(mesh.positions, own.leading, context);
+        for (std::uint32_t i = 0; i < own.vertices.size(); ++i) {
+            const SurfacePoint at =
+                tree.nearest(to_point(own.positions[i]), std::numeric_limits<double>::infinity());
+            const auto corner = std::max_element(at.share.begin(), at.share.end()) - at.share.begin();
+            const std::uint32_t near = own.leading[at.triangle][static_cast<std::size_t>(corner)];
+            double sum = 0;  // the scale of the row there
+            for (std::size_t k = near * strengths.width; k < (near + 1) * strengths.width; ++k)
+                sum += double{strengths.strength[k]};
+            put_row(found.weights[i], sum, binding, own.vertices[i]);
+            binding.coverage[own.vertices[i]] = binding.coverage[near];
+        }
+    }
+    return Done{};
 }
 
 }  // namespace
@@ -202,7 +275,7 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
         add_report(own->report, all->report);
     }
     if (!all) return Error{ErrorCode::input, "no part of the mesh has triangles to bind"};
-    follow(mesh, part_of_vertex, *all, context);
+    SINEW_TRY(follow(mesh, part_of_vertex, *all, context));
     all->skeleton = skeleton;
     all->bones = make_bones(skeleton);
     all->mesh_hash = hash_mesh(mesh, skeleton);

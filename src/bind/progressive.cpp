@@ -21,20 +21,21 @@ Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const Bind
 
 }  // namespace
 
-Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                                 const BindStep& on_result, Context* context) {
+Result<Binding> bind_progressive(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
+                                 const Skeleton& skeleton, const BindOptions& options, const BindStep& on_result,
+                                 Context* context) {
     SINEW_TRY(check(options));
     SINEW_TRY_LET(const bool finer, on_result ? is_finer(mesh, skeleton, options, context) : false);
     if (finer) {
         BindOptions coarse = options;
         coarse.voxels.resolution = kFirstResolution;
         coarse.local_resolution = false;
-        Result<Binding> first = bind(mesh, skeleton, coarse, context);
+        Result<Binding> first = sinew::bind(mesh, part_of_vertex, skeleton, coarse, context);
         if (first && !on_result(*first, false)) return first;
         // After any other error the requested binding may still succeed; if not, it fails with the same error.
         if (!first && first.error().code == ErrorCode::cancelled) return first;
     }
-    Result<Binding> last = bind(mesh, skeleton, options, context);
+    Result<Binding> last = sinew::bind(mesh, part_of_vertex, skeleton, options, context);
     if (last && on_result) on_result(*last, true);
     return last;
 }

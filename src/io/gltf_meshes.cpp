@@ -171,6 +171,9 @@ Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source
                 else if (values->count != block.vertex_count)
                     fault = place + ": " + name + " has " + std::to_string(values->count) + " elements for " +
                             std::to_string(block.vertex_count) + " vertices";
+                else if (name.starts_with("JOINTS_") && values->component != Component::u8 &&
+                         values->component != Component::u16)
+                    scene_.warnings.push_back(place + ": " + name + " must be u8 or u16: read as whole numbers");
                 data.push_back(std::move(*values));
             }
         if (fault.empty())

@@ -278,9 +278,9 @@ private:
                                       : coarse.box.within(fine.box, 0.02 * size)))
                     return true;
                 // Without the word: clearly fewer vertices, and the same place on all sides and between.
-                if (a.stem == b.stem && a.number != b.number && 4 * coarse.vertices <= 3 * fine.vertices &&
-                    all_at_one_place(a.stem, fine.box, 0.03 * size) && covers(fine, coarse, 0.02 * size) &&
-                    covers(coarse, fine, 0.1 * size))
+                if (!(a.named && b.named) && a.stem == b.stem && a.number != b.number &&
+                    4 * coarse.vertices <= 3 * fine.vertices && all_at_one_place(a.stem, fine.box, 0.03 * size) &&
+                    covers(fine, coarse, 0.02 * size) && covers(coarse, fine, 0.1 * size))
                     return true;
             }
         return false;

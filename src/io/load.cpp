@@ -9,6 +9,7 @@
 #include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
 #include "io/reader_process.h"
+#include "sinew/parts.h"
 
 namespace sinew::io {
 
@@ -236,5 +237,12 @@ Result<Contents> contents_of(const std::filesystem::path& path, Context* context
 }
 
 std::string vrm_of(const Scene& scene) { return scene.document ? vrm_of(*scene.document) : ""; }
+
+std::vector<Triangle> Scene::leading_triangles() const {
+    std::vector<Triangle> out;
+    for (const Triangle& t : triangles)
+        if (part_of_vertex.empty() || part_of_vertex[t[0]] != kFollows) out.push_back(t);
+    return out;
+}
 
 }  // namespace sinew::io

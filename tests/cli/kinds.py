@@ -415,7 +415,7 @@ class DamagedWeights(KindCase):
         for component in (5126, 5120, 5122):
             g, _ = self.bar()
             self.attributes(g)["JOINTS_0"] = g.accessor(self.joints, component, "VEC4")
-            self.expect(g)
+            self.expect(g, "mesh 'bar' primitive 0: JOINTS_0 must be u8 or u16")
 
     def test_accessors_that_are_too_short_or_of_another_shape(self):
         for name, values, kind, warning in (

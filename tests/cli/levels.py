@@ -59,6 +59,41 @@ class Levels(LevelsCase):
         self.assertNotIn("level", self.said.stdout)
 
 
+    def test_by_transfer(self):
+        """A vertex on the surface between vertices of the body has the mean of their weights, by every kind of table."""
+        body = person.body(name="body_LOD0")
+        level = self.level("body_LOD1", radius=0.08, rings=5, sides=7)
+        for method in "surface-heat", "geodesic-voxel":
+            person.write(self.at / "many.glb", [body, level])
+            self.bind(self.at / "many.glb", "--method", method, "--max-influences", "8", out="many.out.glb")
+            fine, got = person.dense(self.at / "many.out.glb"), person.dense(self.at / "many.out.glb", 1)
+            near = np.argsort(((level["positions"][:, None] - body["positions"][None]) ** 2).sum(2))[:, :6]
+            mixed = got[got.max(1) < 0.98]
+            self.assertLess(np.mean(np.abs(fine[None] - mixed[:, None]).sum(2).min(1) < 1e-3), 0.6)
+            self.assertLess(np.maximum(got - fine[near].max(1), 0).sum(1).mean(), 0.02)  # within the weights around it
+
+    def test_bound_in_steps_and_rigged(self):
+        """`rig` fits its template to what is shown, and binds as `bind` does."""
+        def edit(doc, data):
+            doc["scenes"][0]["nodes"].pop()
+
+        hidden = self.level("draft", radius=0.3)
+        for name, meshes, how in ("one", [person.body()], {}), ("two", [person.body(), hidden], {"edit": edit}):
+            for mesh in meshes:
+                mesh["inverse"] = None
+            person.write(self.at / f"{name}.glb", meshes, **how)
+            done = support.sinew("rig", self.at / f"{name}.glb", "--template", "biped", "-o", self.at / f"{name}.out.glb")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        rows = []
+        for name in "one", "two":  # by name: the numbers of new nodes differ
+            nodes = glb.Doc(self.at / f"{name}.out.glb").json["nodes"]
+            dense = person.dense(self.at / f"{name}.out.glb")
+            rows.append({n["name"]: dense[:, k] for k, n in enumerate(nodes) if dense[:, k].any()})
+        self.assertEqual(rows[0].keys(), rows[1].keys())
+        for name in rows[0]:
+            np.testing.assert_allclose(rows[0][name], rows[1][name], atol=1e-6)
+
+
 class Hidden(LevelsCase):
     def test_in_no_scene(self):
         def edit(doc, data):

@@ -51,7 +51,7 @@ TEST(Progressive, TheCoarseResultComesFirstAndTheLastEqualsBind) {
         std::vector<Reported> reported;
         std::vector<std::byte> first, last;
         const Binding made =
-            must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
+            must(bind_progressive(c.mesh(), {}, c.skeleton, options, [&](const Binding& b, bool final) {
                 reported.push_back({b.options().voxels.resolution, final});
                 (final ? last : first) = bits(b);
                 return true;
@@ -73,7 +73,7 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
     const Character c = test::robot();
     for (const int resolution : {32, 64}) {
         int calls = 0;
-        must(bind_progressive(c.mesh(), c.skeleton, at(Method::surface_heat, resolution),
+        must(bind_progressive(c.mesh(), {}, c.skeleton, at(Method::surface_heat, resolution),
                               [&](const Binding&, bool final) {
                                   EXPECT_TRUE(final);
                                   ++calls;
@@ -82,7 +82,7 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
         EXPECT_EQ(calls, 1) << resolution;
     }
     // Without a listener the result is that of bind.
-    EXPECT_TRUE(bits(must(bind_progressive(c.mesh(), c.skeleton, at(Method::surface_heat, 128), nullptr))) ==
+    EXPECT_TRUE(bits(must(bind_progressive(c.mesh(), {}, c.skeleton, at(Method::surface_heat, 128), nullptr))) ==
                 bits(bound(c, at(Method::surface_heat, 128))));
 }
 
@@ -97,7 +97,7 @@ TEST(Progressive, AChosenResolutionCountsAsChosen) {
         ASSERT_TRUE(finer);
         std::vector<bool> reported;
         const Binding made =
-            must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
+            must(bind_progressive(c.mesh(), {}, c.skeleton, options, [&](const Binding& b, bool final) {
                 reported.push_back(final);
                 if (final) return true;
                 EXPECT_EQ(b.options().voxels.resolution, 64);
@@ -114,7 +114,7 @@ TEST(Progressive, StoppingEarlyReturnsTheCoarseResult) {
     const Character c = test::robot();
     int calls = 0;
     const Binding made =
-        must(bind_progressive(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 256), [&](const Binding&, bool) {
+        must(bind_progressive(c.mesh(), {}, c.skeleton, at(Method::geodesic_voxel, 256), [&](const Binding&, bool) {
             ++calls;
             return false;
         }));
@@ -122,7 +122,7 @@ TEST(Progressive, StoppingEarlyReturnsTheCoarseResult) {
     EXPECT_EQ(made.options().voxels.resolution, 64);
     EXPECT_TRUE(bits(made) == bits(bound(c, at(Method::geodesic_voxel, 64))));
     // After the last result there is nothing to stop.
-    EXPECT_TRUE(bind_progressive(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 64),
+    EXPECT_TRUE(bind_progressive(c.mesh(), {}, c.skeleton, at(Method::geodesic_voxel, 64),
                                  [](const Binding&, bool) { return false; }));
 }
 
@@ -133,7 +133,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
     const auto run = [&] {
         int calls = 0;
         const Result<Binding> made = bind_progressive(
-            c.mesh(), c.skeleton, options,
+            c.mesh(), {}, c.skeleton, options,
             [&](const Binding&, bool) {
                 ++calls;
                 if (!context.progress) context.cancel = true;
@@ -169,15 +169,15 @@ TEST(Progressive, ErrorsAreThoseOfBind) {
     context.memory_limit = 1;
     const auto wanted = bind(c.mesh(), c.skeleton, options, &context);
     const auto found = bind_progressive(
-        c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }, &context);
+        c.mesh(), {}, c.skeleton, options, [](const Binding&, bool) { return true; }, &context);
     ASSERT_FALSE(wanted);
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().message, wanted.error().message);
     options.voxels.resolution = 100;
-    EXPECT_FALSE(bind_progressive(c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }));
+    EXPECT_FALSE(bind_progressive(c.mesh(), {}, c.skeleton, options, [](const Binding&, bool) { return true; }));
     options.voxels.resolution = 128;
     c.positions[3].x = NAN;
-    EXPECT_FALSE(bind_progressive(c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }));
+    EXPECT_FALSE(bind_progressive(c.mesh(), {}, c.skeleton, options, [](const Binding&, bool) { return true; }));
 }
 
 }  // namespace
