@@ -81,7 +81,7 @@ struct Piece {
     std::size_t mesh = 0;
     std::vector<std::size_t> blocks, nodes;
     std::vector<std::string> names;  ///< in lower case
-    std::vector<Level> levels;       ///< of each name
+    std::vector<Level> levels;       ///< of each name, and of the groups above
     std::string name;
     std::uint32_t joint_set = 0, character = 0;
     std::size_t vertices = 0;
@@ -164,7 +164,17 @@ private:
             };
             piece.nodes = nodes_of[piece.mesh];
             add(string_of(member(document_.mesh(piece.mesh), "name")));
-            for (const std::size_t n : piece.nodes) add(string_of(member(*document_.at("nodes", n), "name")));
+            for (const std::size_t n : piece.nodes) {
+                add(string_of(member(*document_.at("nodes", n), "name")));
+                // "Body" below the group "LOD1"
+                for (std::size_t above = nodes_.parent[n]; above != none; above = nodes_.parent[above]) {
+                    Level group = level_of(string_of(member(*document_.at("nodes", above), "name")));
+                    if (!group.named) continue;
+                    group.stem += "/" + piece.names.back();
+                    piece.levels.push_back(std::move(group));
+                    break;
+                }
+            }
         }
     }
 

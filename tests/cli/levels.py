@@ -42,6 +42,17 @@ class Levels(LevelsCase):
     def test_named_by_a_number(self):
         self.undisturbed([person.body(name="Body"), self.level("Body.001")], "1 mesh is a coarser level of detail")
 
+    def test_in_groups(self):
+        """Meshes of one name below nodes that are named after the level."""
+
+        def edit(doc, data):
+            n = len(doc["nodes"])
+            doc["nodes"] += [{"name": "LOD0", "children": [n - 2]}, {"name": self.group, "children": [n - 1]}]
+            doc["scenes"][0]["nodes"] = [0, n, n + 1]
+
+        for self.group in "LOD1", "lod_2":
+            self.undisturbed([person.body(name="Body"), self.level("Body")], "1 mesh is a coarser level", edit=edit)
+
     def test_listed(self):
         def edit(doc, data):
             nodes = doc["nodes"]
