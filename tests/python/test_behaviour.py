@@ -253,3 +253,6 @@ def test_links_out_of_the_folder(work, biped):
     with pytest.raises(sinew.InputError, match="link out of the folder"):
         sinew.load(folder / "m.gltf")
     assert sinew.load(folder / "m.gltf", follow_links=True).vertex_count == sinew.load(biped).vertex_count
+    for bind_parts in False, True:
+        said = sinew.load(prop, prop=True, bind_parts=bind_parts, together=True).info()["warnings"]
+        assert any("follows it whole" in w for w in said) != bind_parts
