@@ -192,6 +192,36 @@ class TwoPoses(PersonCase):
             want = self.rest(self.at / "posed.glb")[body:]
             np.testing.assert_allclose(self.rest(got)[body:], want, atol=1e-4)
 
+    def test_normals_and_shapes_move_too(self):
+        sleeves = self.sleeves(self.DOWN)
+        count = len(sleeves["positions"])
+        shape = np.random.default_rng(1).normal(size=(count, 3)) * 0.05
+        normal = shape / np.linalg.norm(shape, axis=1)[:, None]
+
+        def edit(doc, data):
+            primitive = doc["meshes"][1]["primitives"][0]
+            primitive["attributes"]["NORMAL"] = person.add(doc, data, normal, 5126, "VEC3")
+            primitive["targets"] = [{"POSITION": person.add(doc, data, shape, 5126, "VEC3")}]
+
+        def drawn(path, weight):
+            """Points and normals of the sleeves at rest."""
+            doc = glb.Doc(path)
+            node = next(n for n in doc.json["nodes"] if n.get("mesh") == 1)
+            primitive, skin = doc.json["meshes"][1]["primitives"][0], doc.json["skins"][node["skin"]]
+            inverse = doc.accessor(skin["inverseBindMatrices"]).astype(float).reshape(-1, 4, 4).transpose(0, 2, 1)
+            world = glb.world_matrices(doc)
+            joints, weights, _ = glb.weight_rows(doc, primitive)
+            move = np.einsum("vk,vkrc->vrc", weights, (np.stack([world[j] for j in skin["joints"]]) @ inverse)[joints])
+            points = doc.accessor(primitive["attributes"]["POSITION"]) + weight * doc.accessor(primitive["targets"][0]["POSITION"])
+            turn = np.linalg.inv(move[:, :3, :3]).transpose(0, 2, 1)
+            normals = np.einsum("vrc,vc->vr", turn, doc.accessor(primitive["attributes"]["NORMAL"]))
+            return person.move(points, move), normals / np.linalg.norm(normals, axis=1)[:, None]
+
+        got = self.bound("shapes", [person.body(), sleeves], edit=edit)
+        for weight in 0, 1:
+            for a, b in zip(drawn(self.at / "shapes.glb", weight), drawn(got, weight)):
+                np.testing.assert_allclose(b, a, atol=1e-5)
+
     def test_a_pose_of_joints_that_nothing_uses(self):
         """Matrices that differ for joints without weights are no other pose."""
         sleeves = self.sleeves({})
