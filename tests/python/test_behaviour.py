@@ -238,6 +238,9 @@ def test_a_skeleton_in_another_unit_and_a_prop(tmp_path):
     with pytest.raises(sinew.InputError, match="prop"):
         sinew.load(prop)
     assert sinew.load(prop, prop=True).vertex_count == 3
+    for bind_parts in False, True:
+        said = sinew.load(prop, prop=True, bind_parts=bind_parts, together=True).info()["warnings"]
+        assert any("follows it whole" in w for w in said) != bind_parts
 
 
 def test_links_out_of_the_folder(work, biped):
@@ -253,6 +256,3 @@ def test_links_out_of_the_folder(work, biped):
     with pytest.raises(sinew.InputError, match="link out of the folder"):
         sinew.load(folder / "m.gltf")
     assert sinew.load(folder / "m.gltf", follow_links=True).vertex_count == sinew.load(biped).vertex_count
-    for bind_parts in False, True:
-        said = sinew.load(prop, prop=True, bind_parts=bind_parts, together=True).info()["warnings"]
-        assert any("follows it whole" in w for w in said) != bind_parts
