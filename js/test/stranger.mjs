@@ -6,7 +6,7 @@
 //
 // SINEW and SINEW_CHARACTERS name the programs, CHROMIUM the browser.
 import {execFileSync} from 'node:child_process';
-import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -50,7 +50,7 @@ const page = readFileSync(join(root, 'docs/javascript.md'), 'utf8');
 const examples = [...page.matchAll(/```(?:js|html)\n(?:\/\/|<!--) (\S+\.(?:mjs|html)).*\n([\s\S]*?)```/g)].map(([, name, text]) => ({name, text}));
 for (const {name, text} of examples) writeFileSync(join(project, name), text);
 
-for (const name of ['check.mjs', 'types.ts']) cpSync(join(root, 'js/test', name), join(project, name));
+for (const name of ['check.mjs', 'three.mjs', 'types.ts']) cpSync(join(root, 'js/test', name), join(project, name));
 const expected = (name, options) => {
   const out = `${name}.${options.join('')}.glb`.replace(/[^\w.-]/g, '');
   run(sinew, 'bind', `${name}.glb`, '-o', out, '--quiet', ...options);
@@ -82,6 +82,11 @@ run(sinew, 'bind', 'tube.obj', '--skeleton', 'tube.json', '-o', 'tube.glb', '--w
 writeFileSync(join(project, 'arrays.json'), JSON.stringify({positions: positions.flat(), faces: faces.flat(), joints: bones}));
 
 await inNode(process.execPath, `node ${process.versions.node}`);
+await test('three.js: characters with several skins', () => run(process.execPath, 'three.mjs').trim());
+const corpus = process.env.SINEW_CORPUS ?? join(root, '../shared/corpus');
+if (corpus && existsSync(corpus))
+  await test('three.js: the corpus', () => run(process.execPath, 'three.mjs', corpus).trim().split('\n').join(', '));
+else console.log('skipped: three.js on real characters: there is no corpus (SINEW_CORPUS)');
 await test('types', () => {
   lend('@types/three', '@types/node', 'undici-types');
   // A project that checks the types of its libraries, too, has the types of three.js.
