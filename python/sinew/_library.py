@@ -29,7 +29,11 @@ class TooLargeError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """The operating system refused to read or write a file."""
+    """The operating system refused to read or write a file. ``errno`` and ``filename`` say which and why where Python
+    opened it."""
+
+    def __str__(self):
+        return f"{self.filename}: {self.strerror}" if self.filename is not None else super().__str__()
 
 
 class Cancelled(Error):

@@ -97,6 +97,15 @@ class _Settings(Handle):
         lib.settings_set(self.value, name.encode(), value.encode())
 
 
+def _refuse_ignored(options, group):
+    """A call that reads only one group of options refuses those of others."""
+    group_of = {row["name"].replace("-", "_"): row["group"] for row in settings()}
+    group_of.update(exclude="Joints", include="Joints", strict="Joints")
+    for name in options:
+        if group_of.get(name) != group:
+            raise UsageError(f"{name} has no effect here: give it to {'save' if group_of.get(name) == 'Output' else 'bind'}")
+
+
 def settings():
     """All options of ``bind`` and ``weights``: a list of dicts with name, kind, group, choices, help and value.
 
@@ -114,11 +123,14 @@ class _Context(Handle):
         lib.context_follow_links(self.value, int(follow_links))
 
 
-def _read(path):
+def _read(source):
+    """The bytes of a file, or bytes as they are."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source)
     try:
-        return pathlib.Path(path).read_bytes()
+        return pathlib.Path(source).read_bytes()
     except OSError as error:
-        raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
+        raise FileError(error.errno, error.strerror, os.fspath(source)) from error
 
 
 def _write(path, content):
@@ -130,7 +142,15 @@ def _write(path, content):
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise FileError(f"{path}: {error.strerror}") from error
+        raise FileError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _given(weights):
+    """The handle of weights that must be there."""
+    if not isinstance(weights, Weights):
+        raise UsageError(f"weights must be sinew.Weights, not {type(weights).__name__}"
+                         + (" (Model.weights is None if the file has none: bind it)" if weights is None else ""))
+    return weights._handle.value
 
 
 def _edit_bytes(edits):
@@ -182,7 +202,7 @@ class Weights:
         self.joint_names = tuple(names)
         self._rows = None
         self.how = None       # of transfer: (V,) uint8, numbers of TRANSFER_HOW
-        self.messages = ()    # of edits, one for each; of transfer, warnings
+        self.messages = ()    # of edits, one for each; of transfer and sinew.bind, warnings
 
     @classmethod
     def from_csr(cls, indptr, indices, data, joints):
@@ -266,6 +286,22 @@ class Weights:
         lib.weights_dense(self._handle.value, self.shape[1], pointer(out))
         return out
 
+    def __array__(self, dtype=None, copy=None):
+        return self.dense() if dtype is None else self.dense().astype(dtype)
+
+    def __getitem__(self, key):
+        """As of ``dense()``, which is not made for it: ``w[v]`` is (J,), ``w[:100]`` and ``w[mask]`` are rows,
+        ``w[v, "head"]`` and ``w[:, 3]`` the weights of a joint by name or index."""
+        vertices, joint = key if isinstance(key, tuple) else (key, slice(None))
+        if isinstance(joint, str):
+            joint = int(_joint_indices(joint, self.joint_names)[0])
+        rows = np.arange(len(self))[vertices]
+        first, count = self.indptr[rows].ravel(), np.diff(self.indptr)[rows].ravel()
+        entries = np.repeat(first + count - np.cumsum(count), count) + np.arange(count.sum())
+        out = np.zeros((len(first), self.shape[1]), np.float32)
+        out[np.repeat(np.arange(len(first)), count), self.indices[entries]] = self.data[entries]
+        return out.reshape(*rows.shape, self.shape[1])[..., joint][()]
+
     def top(self, count=4):
         """The strongest joints: (V, count) uint16 joints and float32 weights, as a game engine wants them.
 
@@ -304,14 +340,14 @@ class Weights:
         rows = None if vertices is None else array(np.asarray(vertices, bool), np.uint8, (len(self),), "vertices")
         flags = _joint_flags(joints, self.joint_names)
         out = Handle(lib.weights_free)
-        lib.weights_keep(self._handle.value, kept._handle.value, pointer(rows), pointer(flags),
+        lib.weights_keep(self._handle.value, _given(kept), pointer(rows), pointer(flags),
                          0 if flags is None else len(flags), max_influences, None, out.out)
         return Weights(out, self.joint_names)
 
     def difference(self, other):
         """The sum over joints of the absolute difference, 0 to 2, at each vertex: (V,) float32."""
         out = np.empty(len(self), np.float32)
-        lib.weights_difference(self._handle.value, other._handle.value, pointer(out))
+        lib.weights_difference(self._handle.value, _given(other), pointer(out))
         return out
 
 
@@ -342,7 +378,9 @@ class Binding:
         options: those of the group "Weights" (``sinew.settings()``), for example falloff=0.3 or max_influences=8; the
         others are those of the bind. edits: an edit list (docs/edits.md) as JSON text, dict or list of edits.
         """
-        context, words = _Context(threads), _Settings(options, self._handle)
+        context = _Context(threads)
+        words = _Settings(options, self._handle)
+        _refuse_ignored(options, "Weights")
         content, said, out = None, Handle(lib.bytes_free), Handle(lib.weights_free)
         if edits is not None:
             content = _edit_bytes(edits)
@@ -440,6 +478,7 @@ class Model:
         options: deform_from, include and exclude select the joints that deform.
         """
         words = _Settings(options)
+        _refuse_ignored(options, "Joints")
         with self._lock:
             return json.loads(text_of(lib.model_json, self._handle.value, words.value))
 
@@ -468,6 +507,19 @@ class Model:
             except UsageError:
                 return None
         return Weights(out, self.joint_names)
+
+    def arrays(self):
+        """The joints as arguments of ``sinew.model`` for another mesh in the same space, such as clothing: heads, tails
+        (NaN for none), parents and names."""
+        joints = self.joints
+        return {"heads": np.array([j.head for j in joints], np.float32),
+                "tails": np.array([j.tail or [np.nan] * 3 for j in joints], np.float32),
+                "parents": np.array([j.parent for j in joints], np.int32), "names": [j.name for j in joints]}
+
+    def _skeleton_json(self):
+        names = (*self.joint_names, None)  # the last: of a root, -1
+        return json.dumps({"bones": [{"name": j.name, "parent": names[j.parent], "head": j.head,
+                                      **({"tail": j.tail} if j.tail else {})} for j in self.joints]}).encode()
 
     def joint_options(self, options):
         """Sets joint options (docs/formats.md): JSON text or a dict; None removes them."""
@@ -537,14 +589,14 @@ class Model:
 
     def load_binding(self, source, on_progress=None):
         """The binding of a file or of bytes (``Binding.save``) for this model, of this mesh or one of similar shape."""
-        content = source if isinstance(source, bytes) else _read(source)
+        content = _read(source)
         kept = Handle(lib.binding_free)
         lib.binding_open(*buffer(content), kept.out)
         return Binding(kept, self, {}, kept=True)._again(lib.binding_rebind, self, on_progress, 0)
 
     def load_weights(self, source):
         """Weights of a weights JSON file (docs/formats.md), or of its bytes."""
-        content = source if isinstance(source, bytes) else _read(source)
+        content = _read(source)
         out = Handle(lib.weights_free)
         with self._lock:
             lib.weights_open_json(self._handle.value, *buffer(content), out.out)
@@ -554,7 +606,7 @@ class Model:
         """Weights with an edit list (docs/edits.md) as JSON text, dict or list of edits, like ``sinew apply``."""
         content, said, out = _edit_bytes(edits), Handle(lib.bytes_free), Handle(lib.weights_free)
         with self._lock:
-            lib.weights_edit(self._handle.value, weights._handle.value, *buffer(content), None, said.out, out.out)
+            lib.weights_edit(self._handle.value, _given(weights), *buffer(content), None, said.out, out.out)
         made = Weights(out, self.joint_names)
         made.messages = tuple(taken(said).decode().splitlines())
         return made
@@ -609,7 +661,7 @@ class Model:
                                "\n".join(_list(only)).encode(), "\n".join(_list(skip)).encode(), bleed_resolution,
                                bool(strict))
         context, out = _Context(threads), Handle(lib.bytes_free)
-        own = None if weights is None else weights._handle.value
+        own = None if weights is None else _given(weights)
         with self._lock:
             run(lambda: lib.check_json(self._handle.value, own, options, context.value, out.out), context, on_progress)
         return json.loads(taken(out))
@@ -642,7 +694,7 @@ class Model:
                                 pose_name.encode(), skinning == "dual", *size, title.encode(), columns, not legend,
                                 bool(dark))
         context, out = _Context(threads), Handle(lib.bytes_free)
-        own = None if weights is None else weights._handle.value
+        own = None if weights is None else _given(weights)
         with self._lock:
             run(lambda: lib.render_png(self._handle.value, own, options, context.value, out.out), context, None)
         if path is None:
@@ -668,7 +720,7 @@ class Model:
             clip.name, clip.step, clip.keys = name.encode(), 0, len(times)
             clip.times, clip.poses = pointer(times), pointer(poses)
         with self._lock:
-            lib.save_glb_animated(self._handle.value, weights._handle.value, words.value, clips, len(clips), said.out,
+            lib.save_glb_animated(self._handle.value, _given(weights), words.value, clips, len(clips), said.out,
                                   out.out)
         if path is None:
             return taken(out)
@@ -678,7 +730,7 @@ class Model:
     def save_weights(self, path, weights):
         """Writes weights JSON (docs/formats.md); None returns the bytes."""
         with self._lock:
-            content = text_of(lib.save_json, self._handle.value, weights._handle.value)
+            content = text_of(lib.save_json, self._handle.value, _given(weights))
         if path is None:
             return content
         _write(path, content)
@@ -744,7 +796,7 @@ class Model:
             raise UsageError(f"skinning {skinning}: choose linear or dual")
         out = np.empty((self.vertex_count, 3), np.float32)
         with self._lock:
-            lib.deform(self._handle.value, weights._handle.value, pointer(matrices), skinning == "dual", None,
+            lib.deform(self._handle.value, _given(weights), pointer(matrices), skinning == "dual", None,
                        pointer(out), None)
         return out
 
@@ -780,23 +832,30 @@ def rig(mesh, template="biped", resolution=128, on_progress=None, threads=0):
                report["limbs_expected"], tuple(report["notes"]))
 
 
-def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, bind_parts=False, together=False,
-         follow_links=False):
+def load(source, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, bind_parts=False, together=False,
+         follow_links=False, name="model.glb"):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
-    skeleton: a file of skeleton JSON or TGF, or a ``Rig``, for a mesh that has none; joint_options: a file of joint options.
-    skeleton_scale: factor on the lengths of skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file
-    without a skin whose nodes are those of a prop. bind_parts: in a file without a skin, meshes below joints do not follow
-    their joint whole. together: levels of detail, meshes that no scene shows and several characters are one mesh.
-    follow_links: buffers and images may be symbolic links out of the folder.
+    source: a file, or its bytes, whose `name` then decides the format where the content does not, and which may not refer
+    to other files. skeleton: a file of skeleton JSON or TGF or its bytes, a ``Rig``, or another ``Model`` in the same space,
+    for a mesh that has none; joint_options: a file of joint options or its bytes. skeleton_scale: factor on the lengths of
+    skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file without a skin whose nodes are those of
+    a prop. bind_parts: in a file without a skin, meshes below joints do not follow their joint whole. together: levels of
+    detail, meshes that no scene shows and several characters are one mesh. follow_links: buffers and images may be
+    symbolic links out of the folder.
     """
-    content, name = _read(path), "skeleton" if isinstance(skeleton, Rig) else skeleton
-    bones = None if skeleton is None else skeleton.skeleton.encode() if isinstance(skeleton, Rig) else _read(skeleton)
+    content, path, folder = _read(source), name, None
+    if not isinstance(source, (bytes, bytearray, memoryview)):
+        path, folder = source, os.fsencode(pathlib.Path(source).absolute().parent)
+    if isinstance(skeleton, Model):
+        skeleton = skeleton._skeleton_json()
+    elif isinstance(skeleton, Rig):
+        skeleton = skeleton.skeleton.encode()
+    bones = None if skeleton is None else _read(skeleton)
+    title = os.fsencode(skeleton) if isinstance(skeleton, (str, os.PathLike)) else None if skeleton is None else b"skeleton"
     if not 0 < skeleton_scale < float("inf"):
         raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
-    options = OpenOptions(os.fsencode(pathlib.Path(path).absolute().parent), *buffer(bones),
-                          None if name is None else os.fsencode(name), skeleton_scale, bool(prop), bool(bind_parts),
-                          bool(together))
+    options = OpenOptions(folder, *buffer(bones), title, skeleton_scale, bool(prop), bool(bind_parts), bool(together))
     made = _opened(path, content, options, follow_links)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())
@@ -903,13 +962,16 @@ def bind(vertices, faces, heads=None, tails=None, parents=None, names=None, rest
     """Skin weights for arrays, in one call: see ``sinew.model`` for the arrays and ``Model.bind`` for the options.
 
     select: (V,) bool: only these vertices get new weights, the others keep those of `weights`. locked: joints whose
-    weights stay (``Model.select``).
+    weights stay (``Model.select``). ``messages`` of the result are the warnings of the bind's report.
     """
     if weights is None and (select is not None or locked is not None):
         raise UsageError("select and locked keep weights, so weights must be given")
     made = model(vertices, faces, heads, tails, parents, names, rest, deform, weights, transform, select=select,
                  locked=locked)
-    return made.bind(method, on_progress, threads, memory_limit, **options).weights(threads=threads)
+    binding = made.bind(method, on_progress, threads, memory_limit, **options)
+    bound = binding.weights(threads=threads)
+    bound.messages = tuple(binding.report()["warnings"])
+    return bound
 
 
 def transfer(source, target, weights=None, distance=0.05, angle=30, max_influences=4, limit_rule="fade",
@@ -926,7 +988,7 @@ def transfer(source, target, weights=None, distance=0.05, angle=30, max_influenc
     context, said, out = _Context(threads, memory_limit), Handle(lib.bytes_free), Handle(lib.weights_free)
     how = np.empty(target.vertex_count, np.uint8)
     with source._lock, target._lock:
-        run(lambda: lib.transfer(source._handle.value, weights._handle.value, target._handle.value, distance, angle,
+        run(lambda: lib.transfer(source._handle.value, _given(weights), target._handle.value, distance, angle,
                                  words.value, context.value, pointer(how), said.out, out.out), context, on_progress)
     made = Weights(out, weights.joint_names)
     made.how, made.messages = how, tuple(taken(said).decode().splitlines())
@@ -947,7 +1009,7 @@ def compare(model, reference, other, gates=None, on_progress=None, threads=0):
     own = {name.replace("_", "-"): limit for name, limit in (gates or {}).items() if name in _GATES}
     text = json.dumps(own).encode() if own else None
     with model._lock:
-        run(lambda: lib.compare_gates_json(model._handle.value, reference._handle.value, other._handle.value, text,
+        run(lambda: lib.compare_gates_json(model._handle.value, _given(reference), _given(other), text,
                                            context.value, out.out), context, on_progress)
     numbers = json.loads(taken(out))
     broken = [f"{g['option'][2:].replace('-', '_')} {g['limit']:.6g}: the value is {g['value']:.6g}"

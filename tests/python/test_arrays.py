@@ -191,3 +191,66 @@ def test_adapters_take_objects_of_other_packages(bar):
     mesh = SimpleNamespace(vertices=bar["vertices"].astype(float), faces=bar["faces"].astype(np.int64))
     rest = {k: v for k, v in bar.items() if k not in ("vertices", "faces")}
     assert sinew.bind(**adapters.trimesh_arrays(mesh), **rest) == sinew.bind(**bar)
+
+
+def test_options_that_a_call_would_ignore_are_errors(bar):
+    model = sinew.model(**bar)
+    binding = model.bind("closest-distance")
+    for option, value in {"resolution": 128, "exclude": ["upper"], "penalty": 2, "method": "bone-heat", "strict": True}.items():
+        with pytest.raises(sinew.UsageError, match=f"{option} has no effect here: give it to bind"):
+            binding.weights(**{option: value})
+    with pytest.raises(sinew.UsageError, match="weight_format has no effect here: give it to save"):
+        binding.weights(weight_format="u8")
+    with pytest.raises(sinew.UsageError, match="falloff has no effect here: give it to bind"):
+        model.info(falloff=0.3)
+    with pytest.raises(sinew.UsageError, match="did you mean 'falloff'"):
+        binding.weights(fallof=0.3)
+
+
+def test_warnings_of_a_bind_of_arrays_are_kept(bar):
+    assert sinew.bind(**bar, method="closest-distance").messages == ()
+    weights = sinew.bind(**bar, method="closest-distance", exclude=["no such joint"])
+    assert any("no such joint" in one for one in weights.messages), weights.messages
+
+
+def test_weights_are_like_an_array(bar):
+    weights = sinew.bind(**bar)
+    dense = weights.dense()
+    assert np.array_equal(np.asarray(weights), dense) and np.asarray(weights, np.float64).dtype == np.float64
+    for key in (3, -1, slice(2, 9), [1, 5, 5], (slice(None), 1), (4, 0), (3, slice(0, 1)), dense[:, 0] > 0.5, dense[:, 0] > 2):
+        assert np.array_equal(weights[key], dense[key]), key
+    assert np.array_equal(weights[:, "upper"], dense[:, 1])
+    assert len(list(weights)) == len(dense)
+    with pytest.raises(IndexError):
+        weights[len(weights)]
+
+
+def test_no_weights_are_an_error_that_says_so(bar, tmp_path):
+    model = sinew.model(**bar)
+    for call in (lambda: model.save(tmp_path / "none.glb", model.weights), lambda: model.save_weights(None, None),
+                 lambda: sinew.compare(model, None, None), lambda: model.deform(None, np.zeros((2, 3, 4)))):
+        with pytest.raises(sinew.UsageError, match="weights must be sinew.Weights, not NoneType"):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
+def test_clothing_takes_the_joints_of_the_body(bar, work):
+    body = sinew.model(**bar)
+    weights = body.bind().weights()
+    body.save(work / "body.glb", weights)
+    body = sinew.load(work / "body.glb")
+    # As arrays.
+    sleeve = {"vertices": bar["vertices"] * np.float32([1.1, 1, 1.1]), "faces": bar["faces"]}
+    jacket = sinew.model(**sleeve, **body.arrays())
+    moved = sinew.transfer(body, jacket)
+    jacket.save(work / "jacket.glb", moved)
+    again = sinew.load(work / "jacket.glb")
+    assert again.joint_names == body.joint_names and again.weights == moved
+    # A file without a skin: the bytes of the command.
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in sleeve["vertices"].tolist()]
+    lines += ["f " + " ".join(str(i + 1) for i in face) for face in bar["faces"]]
+    (work / "sleeve.obj").write_text("\n".join(lines))
+    plain = sinew.load(work / "sleeve.obj", body)
+    plain.save(work / "sleeve.glb", sinew.transfer(body, plain))
+    run(SINEW, "transfer", work / "body.glb", work / "sleeve.obj", "-o", work / "wanted.glb", "--quiet")
+    assert (work / "sleeve.glb").read_bytes() == (work / "wanted.glb").read_bytes()

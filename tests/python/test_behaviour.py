@@ -1,6 +1,7 @@
 """Threads, progress, cancellation, memory, and what the package says about itself."""
 import ast
 import copy
+import errno
 import gc
 import inspect
 import json
@@ -256,3 +257,25 @@ def test_links_out_of_the_folder(work, biped):
     with pytest.raises(sinew.InputError, match="link out of the folder"):
         sinew.load(folder / "m.gltf")
     assert sinew.load(folder / "m.gltf", follow_links=True).vertex_count == sinew.load(biped).vertex_count
+
+
+def test_files_from_bytes(biped):
+    content = biped.read_bytes()
+    for given in (content, bytearray(content), memoryview(content)):
+        assert sinew.load(given).weights == sinew.load(biped).weights
+    skeleton = b'{"bones": [{"name": "one", "head": [0, 0, 0]}]}'
+    assert sinew.load(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", skeleton, name="made.obj").joint_names == ("one",)
+    with pytest.raises(sinew.InputError, match="made.glb"):
+        sinew.load(b"nothing", name="made.glb")
+
+
+def test_file_errors_have_numbers(bar, tmp_path):
+    with pytest.raises(OSError, match="hero.glb: No such file") as raised:
+        sinew.load(tmp_path / "hero.glb")
+    assert raised.value.errno == errno.ENOENT and raised.value.filename == str(tmp_path / "hero.glb")
+    model = sinew.model(**bar)
+    with pytest.raises(sinew.FileError) as raised:
+        model.save(tmp_path / "no" / "hero.glb", model.bind().weights())
+    assert isinstance(raised.value, OSError) and raised.value.errno == errno.ENOENT
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert again.errno == errno.ENOENT and str(again) == str(raised.value)

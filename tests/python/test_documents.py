@@ -9,6 +9,8 @@ import sys
 import pytest
 from conftest import CHARACTERS, ROOT, run
 
+import sinew
+
 PAGE = (ROOT / "docs/python.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```python\n(.*?)^```", PAGE, re.M | re.S)
 
@@ -34,3 +36,19 @@ def test_example(title, code, folder):
 
 def test_there_are_six_examples():
     assert len(EXAMPLES) == 6
+
+
+@pytest.mark.skipif(not shutil.which("mypy"), reason="there is no mypy (scripts/setup installs it)")
+def test_the_types_hold_for_the_examples(tmp_path):
+    files = []
+    for number, (_, code) in enumerate(EXAMPLES):
+        files.append(tmp_path / f"example_{number}.py")
+        files[-1].write_text(code, encoding="utf-8")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import sinew\nsinew.load('hero.glb').save(None, 3)\n", encoding="utf-8")
+    package = pathlib.Path(sinew.__file__).resolve().parents[1]
+    done = subprocess.run(["mypy", "--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache"), *map(str, files), str(wrong)],
+                          cwd=tmp_path, env={**os.environ, "MYPYPATH": str(package)}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert len(lines) == 1 and lines[0].startswith("wrong.py:2:"), done.stdout + done.stderr
