@@ -457,6 +457,13 @@ export class Core {
       return put(new Uint8Array(made.buffer, made.byteOffset, made.byteLength));
     };
     const words = (list: number[]) => of(Uint32Array, list);
+    // Typed arrays take what is no whole number for 0.
+    const whole = <T extends Numbers | null | undefined>(what: string, values: T, least = 0): T => {
+      for (let i = 0; i < (values?.length ?? 0); ++i)
+        if (!Number.isInteger(values![i]) || values![i] < least || values![i] > 0xffffffff)
+          throw new SinewError('usage', `${what} ${i} is ${JSON.stringify(values![i])}: it must be a whole number from ${least}`);
+      return values;
+    };
     const all = (length: number, what: string, values: Numbers) => {
       if (values.length !== length) throw new SinewError('usage', `${what} has ${values.length} numbers: it must have ${length}`);
       return [...(values as number[])];
@@ -474,6 +481,8 @@ export class Core {
         const place = `mesh ${name ?? i}`;
         if (positions.length % 3) throw new SinewError('usage', `${place}: positions has ${positions.length} numbers: it must have three for each vertex`);
         const corners = faces ?? Uint32Array.from({length: positions.length / 3}, (_, v) => v);
+        whole(`${place}: corner`, corners);
+        whole(`${place}: the size of face`, faceSizes, 3);
         if (!faceSizes && corners.length % 3) throw new SinewError('usage', `${place}: faces has ${corners.length} numbers: it must have three for each triangle (or give faceSizes)`);
         if (faceSizes && Array.from(faceSizes).reduce((a, b) => a + b, 0) !== corners.length)
           throw new SinewError('usage', `${place}: the sum of faceSizes is not the length of faces, ${corners.length}`);
@@ -489,13 +498,16 @@ export class Core {
       const table = words([
         text(arrays.name), words(meshes), arrays.meshes.length, joints.length,
         joints.some((joint) => joint.name !== undefined) ? words(joints.map((joint, j) => text(joint.name ?? `joint ${j}`))) : 0,
-        of(Int32Array, joints.map((joint) => joint.parent ?? -1)),
+        of(Int32Array, whole('the parent of joint', joints.map((joint) => joint.parent ?? -1), -1)),
         some('rest') ? of(Float64Array, each('rest', 12)) : 0,
         some('head') ? of(Float32Array, each('head', 3)) : 0,
         some('tail') ? of(Float32Array, each('tail', 3)) : 0,
-        of(Uint8Array, joints.map(({deforms}) => (deforms === undefined ? 2 : Number(deforms)))),
-        weights ? put(new Uint8Array(BigUint64Array.from(Array.from(weights.offsets, BigInt)).buffer)) : 0,
-        of(Uint32Array, weights?.joints), of(Float32Array, weights?.shares),
+        of(Uint8Array, joints.map(({deforms = 2}, j) => {
+          if (typeof deforms === 'string') throw new SinewError('usage', `joint ${j}: deforms is ${JSON.stringify(deforms)}: it must be true or false`);
+          return Number(deforms);
+        })),
+        weights ? put(new Uint8Array(BigUint64Array.from(Array.from(whole('weights: offset', weights.offsets), BigInt)).buffer)) : 0,
+        of(Uint32Array, whole('weights: joint', weights?.joints)), of(Float32Array, weights?.shares),
         arrays.up ? of(Float32Array, all(3, 'up', arrays.up)) : 0,
       ]);
       this.check(this.m._snw_model_from_arrays(table, this.out));
@@ -545,7 +557,7 @@ export class Core {
     });
   }
 
-  /** Binds. A first, coarser result is given to `early`, with weights and positions for `shown`. It replaces the previous
+  /** Binds. progress: the stage, and the share of the whole bind that is done. A first, coarser result is given to `early`, with weights and positions for `shown`. It replaces the previous
    * binding, and stays if the bind is stopped after it. */
   bind(settings: Settings, progress: (stage: string, fraction: number) => void, shown: Shown | null = null,
        early: (result: Early) => void = () => {}) {
@@ -970,9 +982,9 @@ export class Core {
   private newContext(progress: (stage: string, fraction: number) => void): number {
     this.onProgress = progress;
     this.progressCall ||= this.m.addFunction(
-      (stage, fraction, context) => {
+      (stage, _fraction, context) => {
         if (this.stopped()) this.m._snw_cancel(context);
-        this.onProgress(this.m.UTF8ToString(stage), fraction);
+        this.onProgress(this.m.UTF8ToString(stage), this.m._snw_context_fraction(context));
       },
       'vidi',
     );

@@ -5,37 +5,69 @@ import {SinewError, type Arrays, type Joint, type JointArrays, type MeshArrays, 
 export {Character, type CharacterOptions} from './character.js';
 export * from './core.js';
 
-/** How a bind goes and what it reports. Other names are the options of `sinew bind` in camel case: maxInfluences. */
-export interface BindOptions {
-  method?: string;
-  /** 32, 64, … 1024, or 'auto'. */
-  resolution?: number | 'auto';
+export type Method = 'surface-heat' | 'geodesic-voxel' | 'closest-distance' | 'closest-hierarchy' | 'pixel-geodesic' | 'connectivity' |
+  'mesh-geodesic' | 'voxel-heat' | 'bone-heat' | 'bounded-biharmonic';
+export type FalloffLaw = 'inverse-power' | 'inverse-quadratic' | 'exponential' | 'cubic-hermite' | 'linear' | 'power';
+type Flag = boolean | 'on' | 'off';
+
+/** The options of `sinew bind` for the weights alone, which need no other bind: in camel case; options() has their help. */
+export interface WeightOptions {
   /** Hardness of the joints, 0 to 1. */
   falloff?: number;
+  falloffLaw?: FalloffLaw;
+  lambdaMin?: number;
+  lambdaMax?: number;
+  smoothness?: number;
+  threshold?: number;
+  power?: number;
   /** 1 to 8, or 'all'. */
   maxInfluences?: number | 'all';
+  limitRule?: 'fade' | 'cut';
+  /** An edit list (docs/edits.md), as an object or as its text. */
+  edits?: object | string;
+}
+
+/** How a GLB is written. */
+export interface OutputOptions {
+  /** How it stores weights. */
+  weightFormat?: 'f32' | 'u16' | 'u8';
+  repairMatrices?: Flag;
+}
+
+/** The options of `sinew bind` in camel case, and how a bind reports. */
+export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions {
+  method?: Method;
+  asPublished?: Flag;
+  /** 32, 64, … 1024, or 'auto'. */
+  resolution?: number | 'auto';
+  localResolution?: Flag;
+  penalty?: number;
+  overshoot?: number;
+  domain?: 'sparse' | 'uniform' | 'sparse-boundary';
+  neighbours?: 4 | 8 | '4' | '8';
+  windingNumbers?: Flag;
+  voxelizer?: 'cpu' | 'hardware';
+  hardRange?: [number, number];
+  rings?: 'joint' | 'bone' | 'axes';
+  allPairs?: Flag;
+  cooling?: number;
+  iterations?: number;
+  heat?: 'cpu' | 'hardware';
+  heatTransfer?: number;
+  learned?: number;
+  fitCheck?: Flag;
   /** Joints that get no weight, or get it in any case: names with * and ?. */
-  exclude?: string[];
-  include?: string[];
-  /** Which joints deform: 'auto', 'skin', 'names' or 'all'. */
-  deformFrom?: string;
-  /** How a GLB stores weights: 'f32', 'u16' or 'u8'. */
-  weightFormat?: string;
-  /** The stage, and its share that is done. */
+  exclude?: string | string[];
+  include?: string | string[];
+  /** A name of exclude or include that matches no joint is an error. */
+  strict?: Flag;
+  /** Which joints deform. */
+  deformFrom?: 'auto' | 'skin' | 'names' | 'all';
+  /** The stage, and the share of the whole bind that is done, 0 to 1: it never falls. */
   onProgress?: (stage: string, fraction: number) => void;
   signal?: AbortSignal;
   /** False: one thread. */
   threads?: boolean;
-  [option: string]: unknown;
-}
-
-/** Options of the weights alone, which need no other bind: falloff, falloffLaw, maxInfluences, limitRule, power …, and `edits`. */
-export interface WeightOptions {
-  falloff?: number;
-  maxInfluences?: number | 'all';
-  /** An edit list (docs/edits.md), as an object or as its text. */
-  edits?: object | string;
-  [option: string]: unknown;
 }
 
 /** A file of a character. The name decides the format where the content does not: 'hero.obj'. */
@@ -114,7 +146,7 @@ export class Binding {
   }
 
   /** The character as GLB: the bytes that `sinew bind` writes with these options. */
-  async glb(options: WeightOptions = {}): Promise<Uint8Array> {
+  async glb(options: WeightOptions & OutputOptions = {}): Promise<Uint8Array> {
     const {settings} = await this.weigh(options);
     return (await this.character.saveGlb(settings)).bytes;
   }
@@ -148,6 +180,7 @@ async function bindIn(character: Character, load: () => Promise<ModelInfo>, opti
   signal?.addEventListener('abort', stop);
   try {
     const work = async () => {
+      if ('edits' in options) throw new SinewError('usage', 'edits change weights: give them to weights or glb');
       const settings = settingsOf(options);
       const rows: Option[] = await character.options();
       await load();

@@ -1,6 +1,6 @@
 // Weights for meshes of three.js: it reads arrays, makes two attributes, and a skeleton where skins had several.
 import {BufferAttribute, Matrix4, Skeleton, Vector3, type Bone, type BufferGeometry, type Mesh, type Object3D, type SkinnedMesh} from 'three';
-import {bindArrays, type BindOptions, type Binding} from './index.js';
+import {bindArrays, type BindOptions, type Binding, type WeightOptions} from './index.js';
 import type {JointArrays} from './core.js';
 
 /** The three upper rows of a matrix, row by row. */
@@ -130,7 +130,7 @@ function placed(bones: Bones, mesh: Mesh | SkinnedMesh) {
 }
 
 /** Puts weights of a binding into a mesh: skinIndex and skinWeight of four bones, as three.js draws. */
-export async function applyWeights(mesh: Mesh, binding: Binding, options: {falloff?: number; firstVertex?: number; [option: string]: unknown} = {}) {
+export async function applyWeights(mesh: Mesh, binding: Binding, options: WeightOptions & {firstVertex?: number} = {}) {
   const {firstVertex = 0, ...changed} = options;
   const {width, joints, weights} = await binding.weights({maxInfluences: 4, ...changed});
   const count = mesh.geometry.getAttribute('position').count;

@@ -46,19 +46,25 @@ const inNode = typeof self === 'undefined';
 const ofNode = (name: string) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`);
 const script = async (url: URL) => (await import(/* @vite-ignore */ /* webpackIgnore: true */ url.href)).default;
 
-async function bytesOf(url: URL, what: string): Promise<ArrayBuffer> {
+/** What is loaded from an address; an error names it. */
+async function from<T>(url: URL, what: string, work: () => Promise<T>): Promise<T> {
   try {
-    if (inNode) {
-      const bytes: Uint8Array = await (await ofNode('fs/promises')).readFile(url);
-      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
-    }
-    const answer = await fetch(url);
-    if (answer.ok) return await answer.arrayBuffer();
-    throw new Error(String(answer.status));
+    return await work();
   } catch (error) {
-    throw new SinewError('io', `${what} could not be read (${error instanceof Error ? error.message : error})`);
+    if (error instanceof SinewError) throw error;
+    throw new SinewError('io', `${what} could not be loaded from ${url.href} (${error instanceof Error ? error.message : error})`);
   }
 }
+
+const bytesOf = (url: URL, what: string): Promise<ArrayBuffer> => from(url, what, async () => {
+  if (inNode) {
+    const bytes: Uint8Array = await (await ofNode('fs/promises')).readFile(url);
+    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  }
+  const answer = await fetch(url);
+  if (answer.ok) return answer.arrayBuffer();
+  throw new Error(String(answer.status));
+});
 
 /** Uses threads if memory may be shared and the machine has several cores. Both modules give the same bits. */
 async function start(threads: boolean): Promise<CoreModule> {
@@ -67,7 +73,7 @@ async function start(threads: boolean): Promise<CoreModule> {
     const {createRequire} = await ofNode('module');
     Object.assign(globalThis, {require: createRequire(import.meta.url), __dirname: ''});
   }
-  const meshopt = (await import(/* @vite-ignore */ /* webpackIgnore: true */ FILES.meshopt.href)).MeshoptDecoder;
+  const meshopt = (await from(FILES.meshopt, 'the decoder', () => import(/* @vite-ignore */ /* webpackIgnore: true */ FILES.meshopt.href))).MeshoptDecoder;
   await meshopt.ready;
   if (threads && hasThreads && !inNode && self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
     try {
@@ -81,8 +87,9 @@ async function start(threads: boolean): Promise<CoreModule> {
       console.warn('sinew: no threads here', error);  // the other module gives the same results, more slowly
     }
   }
-  const create: Create = await script(FILES.core);
-  return create(inNode ? {wasmBinary: await bytesOf(FILES.wasm, 'the core'), meshopt} : {locateFile: () => FILES.wasm.href, meshopt});
+  const create: Create = await from(FILES.core, 'the core', () => script(FILES.core));
+  return from(FILES.wasm, 'the core', async () =>
+    create(inNode ? {wasmBinary: await bytesOf(FILES.wasm, 'the core'), meshopt} : {locateFile: () => FILES.wasm.href, meshopt}));
 }
 
 /** The decoder is loaded once, for the first file that needs it. */

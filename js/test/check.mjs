@@ -46,6 +46,17 @@ lap('files');
 }
 
 lap('kept binding');
+// Progress is one fraction of the whole.
+{
+  const seen = [];
+  const binding = await bindArrays(json('arrays.json'), {onProgress: (stage, done) => seen.push([stage, done])});
+  binding.free();
+  const done = seen.map(([, share]) => share);
+  assert.ok(new Set(seen.map(([stage]) => stage)).size > 2 && done.at(-1) > 0.8 && done.at(-1) <= 1, `${seen}`);
+  assert.deepEqual(done, [...done].sort((a, b) => a - b), 'it falls');
+  await refused('usage', /edits change weights/, () => bindArrays(json('arrays.json'), {edits: {edits: []}}));
+}
+
 // Arrays: the same weights as a file of them.
 {
   const want = json('tube.weights.json');
@@ -65,6 +76,10 @@ lap('kept binding');
   await refused('usage', /three for each vertex/, () => bindArrays({...arrays, positions: [1, 2]}));
   await refused('usage', /its head has 2 numbers: it must have 3/, () => bindArrays({...arrays, joints: [{head: [0, 0]}]}));
   await refused('input', /vertex/, () => bindArrays({...arrays, faces: [0, 1, 99999]}));
+  for (const parent of ['nonsense', '0', 0.5, -2, NaN])
+    await refused('usage', /the parent of joint 1 is .*whole number from -1/, () => bindArrays({...arrays, joints: [arrays.joints[0], {...arrays.joints[1], parent}]}));
+  await refused('usage', /corner 1 is "x"/, () => bindArrays({...arrays, faces: [0, 'x', 2]}));
+  await refused('usage', /deforms is "no"/, () => bindArrays({...arrays, joints: arrays.joints.map((joint) => ({...joint, deforms: 'no'}))}));
   await refused('usage', /offsets must have 205/, () => bindArrays({...arrays, weights: {offsets: [0], joints: [], shares: []}}));
 }
 

@@ -6,7 +6,7 @@
 //
 // SINEW and SINEW_CHARACTERS name the programs, CHROMIUM the browser.
 import {execFileSync} from 'node:child_process';
-import {cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -50,7 +50,7 @@ const page = readFileSync(join(root, 'docs/javascript.md'), 'utf8');
 const examples = [...page.matchAll(/```(?:js|html)\n(?:\/\/|<!--) (\S+\.(?:mjs|html)).*\n([\s\S]*?)```/g)].map(([, name, text]) => ({name, text}));
 for (const {name, text} of examples) writeFileSync(join(project, name), text);
 
-for (const name of ['check.mjs', 'three.mjs', 'types.ts']) cpSync(join(root, 'js/test', name), join(project, name));
+for (const name of ['check.mjs', 'skins.mjs', 'types.ts']) cpSync(join(root, 'js/test', name), join(project, name));
 const expected = (name, options) => {
   const out = `${name}.${options.join('')}.glb`.replace(/[^\w.-]/g, '');
   run(sinew, 'bind', `${name}.glb`, '-o', out, '--quiet', ...options);
@@ -82,16 +82,35 @@ run(sinew, 'bind', 'tube.obj', '--skeleton', 'tube.json', '-o', 'tube.glb', '--w
 writeFileSync(join(project, 'arrays.json'), JSON.stringify({positions: positions.flat(), faces: faces.flat(), joints: bones}));
 
 await inNode(process.execPath, `node ${process.versions.node}`);
-await test('three.js: characters with several skins', () => run(process.execPath, 'three.mjs').trim());
+await test('three.js: characters with several skins', () => run(process.execPath, 'skins.mjs').trim());
 const corpus = process.env.SINEW_CORPUS ?? join(root, '../shared/corpus');
 if (corpus && existsSync(corpus))
-  await test('three.js: the corpus', () => run(process.execPath, 'three.mjs', corpus).trim().split('\n').join(', '));
+  await test('three.js: the corpus', () => run(process.execPath, 'skins.mjs', corpus).trim().split('\n').join(', '));
 else console.log('skipped: three.js on real characters: there is no corpus (SINEW_CORPUS)');
+await test('a wasm that is missing names its address', () => {
+  const wasm = join(project, 'node_modules/sinew-skin/wasm/core.wasm');
+  renameSync(wasm, `${wasm}.away`);
+  try {
+    writeFileSync(join(project, 'missing.mjs'), `import {version} from 'sinew-skin';
+await version().catch((error) => console.log(error.status, error.message));`);
+    const said = run(process.execPath, 'missing.mjs');
+    if (!/^io the core could not be loaded from file:.*core\.wasm /.test(said)) throw new Error(said);
+  } finally {
+    renameSync(`${wasm}.away`, wasm);
+  }
+});
+// The types have the options of the table.
+writeFileSync(join(project, 'table.mjs'), `import {options} from 'sinew-skin'; console.log(JSON.stringify(await options()));`);
+const values = ({name, kind, choices, value}) => kind === 'choice' ? choices : kind === 'flag' ? [true, false] :
+  kind === 'range' ? [value.split(' ').map(Number)] : [...choices, Number.isNaN(Number(value)) ? 1 : Number(value)];
+writeFileSync(join(project, 'table.ts'), `import type {BindOptions} from 'sinew-skin';\nexport const all: BindOptions[] = [\n` +
+  JSON.parse(run(process.execPath, 'table.mjs')).flatMap((row) => values(row).map((value) =>
+    `  {${row.name.replace(/-(.)/g, (_, c) => c.toUpperCase())}: ${JSON.stringify(value)}},\n`)).join('') + '];\n');
 await test('types', () => {
   lend('@types/three', '@types/node', 'undici-types');
   // A project that checks the types of its libraries, too, has the types of three.js.
   run(process.execPath, join(root, 'web/node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--moduleResolution', 'nodenext',
-      '--lib', 'es2022,dom,esnext.disposable', '--skipLibCheck', '--types', 'node', 'types.ts');
+      '--lib', 'es2022,dom,esnext.disposable', '--skipLibCheck', '--types', 'node', 'types.ts', 'table.ts');
 });
 if (all) await (await import('./browsers.mjs')).browsers({project, root, test, run, lend, inNode, expected});
 console.log(`${passed} passed, ${failed} failed`);

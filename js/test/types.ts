@@ -10,6 +10,12 @@ const first: number = weights.weights[0] + weights.joints[0];
 const other = await bindArrays({positions: [0, 0, 0], joints: [{head: [0, 0, 0]}]});
 const mesh = new THREE.SkinnedMesh();
 await applyWeights(mesh, await bindSkinnedMesh([mesh], new THREE.Skeleton([]), options), {falloff: first});
+// @ts-expect-error: a misspelt option
+await bind(new Uint8Array(), {fallof: 0.5});
+// @ts-expect-error: a misspelt method
+await bind(new Uint8Array(), {method: 'surface-haet'});
+// @ts-expect-error: it needs another bind
+await binding.weights({resolution: 64});
 // @ts-expect-error: a number is no model
 await bind(7);
 // @ts-expect-error: the stage is a text
