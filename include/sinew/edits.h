@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sinew/core.h"
@@ -30,7 +32,7 @@ struct Locks {
 Result<SkinWeights> apply_locks(const SkinWeights& fresh, const Locks& locks, int max_influences,
                                 Context* context = nullptr);
 
-/// The plane and the joints of EditKind::mirror. The caller sets `side`; find_mirrors computes the rest.
+/// The plane and the joints of EditKind::mirror. The caller sets `side`; complete_edits computes the rest.
 struct Mirror {
     /// The side that is copied: "left" or "right", recognised by names of joints, or "+x", "-x" … "-z".
     std::string side;
@@ -73,20 +75,8 @@ struct BrushSelection {
     std::vector<float> within;  ///< V: shares by which the selection is multiplied; empty: all 1
 };
 
-enum class EditKind {
-    set,       ///< the joint gets the weight `value`; the others share the rest in their proportions
-    add,       ///< the same with the joint's present weight plus `value`
-    scale,     ///< weights of the joints are multiplied by `value`; the others share the rest in their proportions
-    multiply,  ///< weights of the joints are multiplied by `value`, and then all are divided by their sum: with 2 a
-               ///< joint of half of the weight takes two thirds. The order of such edits does not matter, but for
-               ///< the limit of influences
-    smooth,    ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
-    relax,     ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
-               ///< edges, by cotangent weights
-    sharpen,   ///< weights are squared, then normalised: strong joints become stronger
-    replace,   ///< weights of the joints go to the joint `with`
-    mirror,    ///< the row at the mirror image on the surface, with joints replaced by their partners
-};
+/// What an edit does; edit_kinds has the words.
+enum class EditKind { set, add, scale, multiply, smooth, relax, sharpen, replace, mirror };
 
 /// The vertices and the joints of an edit.
 struct EditPart {
@@ -94,10 +84,8 @@ struct EditPart {
     /// Only vertices with at least `WeightEdit::region_above` of their weight on these joints, and more than 0, are
     /// edited. The weights are those after the edits before. Empty: no condition.
     std::vector<std::uint32_t> region;
-    /// set, add: one; scale, multiply, replace: at least one; smooth, relax: the joints to smooth, or empty for
-    /// all; sharpen, mirror: empty.
-    std::vector<std::uint32_t> joints;
-    std::uint32_t with = 0;  ///< replace: the joint that takes over
+    std::vector<std::uint32_t> joints;  ///< as many as EditKey::joints says, or empty if the key may be left out
+    std::uint32_t with = 0;             ///< replace: the joint that takes over
 };
 
 /// An edit of existing weights. Each row is interpolated between its present values and the result of the edit, by
@@ -105,17 +93,41 @@ struct EditPart {
 struct WeightEdit : EditPart {
     EditKind kind = EditKind::set;
     float region_above = 0;
-    float value =
-        0;  ///< set: 0..1; add: -1..1; scale, multiply: ≥ 0; smooth: a length > 0; relax: a whole number, 1..64
+    float value = 0;                    ///< in the range of its EditKey
     std::vector<std::uint32_t> locked;  ///< joints whose weights this edit does not change
     /// Of a symmetric edit: the same for these, after the first part and as one edit with it.
     std::optional<EditPart> other_side;
     Mirror mirror;
-    /// Strokes of brushes, and whether they also act on the other side, on partners of the joints: complete_strokes
-    /// puts them into the selections. The edit is applied without them.
+    /// Strokes of brushes, and whether the edit also acts on the other side, on partners of the joints:
+    /// complete_edits puts them into the selections. The edit is applied without them.
     std::vector<BrushSelection> brushes;
     bool symmetric = false;
 };
+
+/// A key of a kind of edit in an edit list, and the member that it sets.
+struct EditKey {
+    std::string_view name;
+    std::variant<float WeightEdit::*, std::string Mirror::*, std::uint32_t EditPart::*,
+                 std::vector<std::uint32_t> EditPart::*>
+        member;
+    bool optional = false;
+    double low = 0, high = 0;  ///< of a number; `low` 1e-30: above 0
+    bool whole = false;        ///< of a number
+    std::size_t joints = 0;    ///< of a list of joints: how many; 0: any number
+    std::string_view words{};  ///< of a word: those that are known, with a space between
+};
+
+/// A kind of edit: the reader of edit lists, the check before an edit is applied, and reports read this row. All
+/// kinds also have the keys select and locked, and symmetric if `symmetric` says so.
+struct EditKindInfo {
+    EditKind kind;
+    std::string_view name;
+    std::vector<EditKey> keys;
+    enum class Sides { one, by_brush } sides;  ///< whether an edit may be symmetric: no, or beside a brush
+    std::string_view effect;                   ///< what it does, in a sentence
+};
+std::span<const EditKindInfo> edit_kinds();
+const EditKindInfo& info_of(EditKind kind);
 
 /// The effect of each edit.
 struct EditReport {
@@ -210,23 +222,20 @@ struct Adjustments {
     std::vector<WeightEdit> edits;
 };
 
-/// Computes the plane and the partners of every mirror edit with find_symmetry (sinew/quality.h), and turns the
-/// normal towards Mirror::side. An error (input) if the skeleton has no mirror plane, or if the side is unknown: no
-/// joint has a name of that side, or the axis lies in the plane. Time: find_symmetry.
-Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton,
-                    Context* context = nullptr);
-
-/// Adds the strokes of brushes to the selections of the edits, and computes the other side of symmetric ones. An
-/// error (input) if a symmetric edit finds no mirror plane (find_symmetry), or a joint has no partner. All calls
-/// for one surface must be for one skeleton. Time: EditSurface::mark; find_symmetry for the first symmetric edit. A
-/// stroke that goes on from the one before costs only its new dabs.
-Status complete_strokes(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
-                        Context* context = nullptr);
+/// Prepares edits that were read for apply_edits and PaintedWeights: the strokes of brushes are added to their
+/// selections, the other side of symmetric ones and the plane of mirrors are found. An error (input) that names the
+/// edit, if it needs a mirror plane that the skeleton lacks (find_symmetry), a joint has no partner, or the side is
+/// unknown: no joint has a name of that side, or the axis lies in the plane. `own`: the weights of the file, if it
+/// has any; they must outlive the edits. All calls for one surface must be for one skeleton. Time:
+/// EditSurface::mark; find_symmetry for the first edit that needs it. A stroke that goes on from the one before
+/// costs only its new dabs.
+Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
+                      const SkinWeights* own, Context* context = nullptr);
 
 /// Prepares a list that was read (io::load_edits) for adjusted_weights. Locks keep `own`, the weights of the file,
-/// which must outlive the adjustments; locks without such weights are an error (usage). Mirrors are completed by
-/// find_mirrors, strokes by complete_strokes, and falloffs by angle are evaluated at `transforms`, one per joint,
-/// from bind space to bind space (empty: the bind pose).
+/// which must outlive the adjustments; locks without such weights are an error (usage). Edits are prepared as
+/// above, and falloffs by angle are evaluated at `transforms`, one per joint, from bind space to bind space (empty:
+/// the bind pose).
 Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
                       const SkinWeights* own, Context* context = nullptr,
                       std::span<const Transform> transforms = {});

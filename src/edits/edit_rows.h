@@ -15,26 +15,33 @@ using EditRow = std::vector<Share>;
 /// The joint's weight in the row, which is added with 0 if it has none.
 double& weight_in(EditRow& row, std::uint32_t joint);
 
-/// What an edit does to a row.
-class RowEdit {
+/// Which weights an edit may change, and how many a row may have.
+class EditRules {
 public:
-    /// keep: the limit of influences.
-    RowEdit(const WeightEdit& edit, const Locks& locks, std::size_t keep);
+    /// A row of weights; stuck: no joint can take the rest of the weight; empty: the row keeps its bits.
+    struct Wanted {
+        std::optional<EditRow> row;
+        bool stuck = false;
+    };
 
+    /// keep: the limit of influences.
+    EditRules(const WeightEdit& edit, const Locks& locks, std::size_t keep);
+
+    const WeightEdit& edit() const { return edit_; }
     bool locked(std::uint32_t joint) const { return joint < locked_.size() && locked_[joint]; }
 
-    /// The row `now` after a part of the edit, by `share` of it. `prepared`: of smooth, relax and mirror, the row
-    /// that they lead to. False, and `out` is unspecified, if no joint can take the rest of the weight.
+    /// The row with the weights of `wanted` for the joints that it names. Locked joints keep their weights, the
+    /// others share the rest in proportion.
+    Wanted with_weights(std::span<const Influence> now, const EditRow& wanted) const;
+    /// Unlocked joints as in `wanted`, in proportion; locked joints keep their weights.
+    Wanted with_row(std::span<const Influence> now, const EditRow& wanted) const;
+
+    /// The row `now` after a part of the edit, by `share` of it. `prepared`: what EditKindRow::prepare made for it.
+    /// False, and `out` is unspecified, if it is stuck.
     bool apply(const EditPart& part, std::span<const Influence> now, double share, const EditRow* prepared,
                std::vector<Influence>& out) const;
 
 private:
-    std::optional<EditRow> with_weights(std::span<const Influence> now, const EditRow& wanted) const;
-    std::optional<EditRow> with_row(std::span<const Influence> now, const EditRow& wanted) const;
-    std::optional<EditRow> target(const EditPart& part, std::span<const Influence> now,
-                                  const EditRow* prepared) const;
-
-    bool touches_nothing(const EditPart& part, std::span<const Influence> now) const;
     void fill_up(EditRow& row) const;
 
     const WeightEdit& edit_;

@@ -88,6 +88,16 @@ const NodeGrid& EditSurfaceState::grid() {
     return *grid_;
 }
 
+double EditSurfaceState::longest_edge() {
+    if (!longest_edge_) {
+        longest_edge_ = 0;
+        for (std::uint32_t node = 0; node < surface().nodes(); ++node)
+            for (const Neighbourhoods::Link& l : neighbours().of(node))
+                longest_edge_ = std::max(*longest_edge_, l.length);
+    }
+    return *longest_edge_;
+}
+
 EditSurface::EditSurface(const MeshView& mesh, Context* context)
     : state_(std::make_shared<EditSurfaceState>(mesh, context)) {}
 

@@ -106,6 +106,7 @@ struct EditSurfaceState {
     const Neighbourhoods& neighbours();
     const TriangleTree& tree();
     const NodeGrid& grid();
+    double longest_edge();
 
     /// The mirror plane of the skeleton, if it has one.
     Result<const Symmetry*> symmetry(const Skeleton& skeleton, Context* context);
@@ -122,6 +123,7 @@ private:
     std::optional<Neighbourhoods> neighbours_;
     std::optional<TriangleTree> tree_;
     std::optional<NodeGrid> grid_;
+    std::optional<double> longest_edge_;
     std::optional<std::optional<Symmetry>> symmetry_;
     struct Marked {
         Brush brush;

@@ -549,107 +549,69 @@ private:
         return Done{};
     }
 
-    static std::optional<EditKind> kind_of(std::string_view op) {
-        static constexpr std::pair<std::string_view, EditKind> kinds[] = {
-            {"set", EditKind::set},         {"add", EditKind::add},       {"scale", EditKind::scale},
-            {"smooth", EditKind::smooth},   {"relax", EditKind::relax},   {"sharpen", EditKind::sharpen},
-            {"replace", EditKind::replace}, {"mirror", EditKind::mirror}, {"multiply", EditKind::multiply}};
-        for (const auto& [word, kind] : kinds)
-            if (word == op) return kind;
-        return std::nullopt;
+    /// Reads a key of an edit into the member that it sets.
+    Status edit_key(const EditKey& key, const json& entry, const std::string& place, WeightEdit& e) const {
+        const auto found = entry.find(key.name);
+        if (found == entry.end())
+            return key.optional ? Status(Done{})
+                                : wrong(place, ": " + std::string(info_of(e.kind).name) + " needs \"" +
+                                                   std::string(key.name) + "\"");
+        const std::string where = place + ": \"" + std::string(key.name) + "\"";
+        if (const auto* to = std::get_if<float WeightEdit::*>(&key.member)) {
+            SINEW_TRY_LET(e.*(*to), number(*found, where, key.low, key.high));
+            if (key.whole && e.*(*to) != std::floor(e.*(*to))) return wrong(where, " must be a whole number");
+        } else if (const auto* list = std::get_if<std::vector<std::uint32_t> EditPart::*>(&key.member)) {
+            if (key.joints == 1) {
+                SINEW_TRY_LET(const std::uint32_t one, joint(*found, where));
+                e.*(*list) = {one};
+                return Done{};
+            }
+            SINEW_TRY_LET(e.*(*list), joints(*found, where));
+        } else if (const auto* one = std::get_if<std::uint32_t EditPart::*>(&key.member)) {
+            SINEW_TRY_LET(e.*(*one), joint(*found, where));
+        } else if (const auto* word = std::get_if<std::string Mirror::*>(&key.member)) {
+            e.mirror.*(*word) = found->is_string() ? found->get<std::string>() : "";
+            if (std::string known; !one_of(key.words, e.mirror.*(*word), known))
+                return wrong(where, " must be " + known);
+        }
+        return Done{};
     }
 
-    Status mirror_side(const Result<const json*>& value, const std::string& place, std::string& out) const {
-        if (!value) return value.error();
-        static constexpr std::string_view sides[] = {"left", "right", "+x", "-x", "+y", "-y", "+z", "-z"};
-        out = (*value)->is_string() ? (*value)->get<std::string>() : "";
-        if (std::find(std::begin(sides), std::end(sides), out) == std::end(sides))
-            return wrong(place, ": \"from\" must be left, right, +x, -x, +y, -y, +z or -z");
-        return Done{};
+    /// Whether the words, with a space between, have this one. `listed`: "a, b or c".
+    static bool one_of(std::string_view words, std::string_view word, std::string& listed) {
+        bool found = false;
+        while (!words.empty()) {
+            const std::size_t end = std::min(words.find(' '), words.size());
+            found = found || words.substr(0, end) == word;
+            listed += (listed.empty()        ? ""
+                       : end == words.size() ? " or "
+                                             : ", ") +
+                      std::string(words.substr(0, end));
+            words.remove_prefix(std::min(end + 1, words.size()));
+        }
+        return found;
     }
 
     Status edit(const json& entry, const std::string& place) {
         const auto op = entry.find("op");
         const std::string word = op != entry.end() && op->is_string() ? op->get<std::string>() : "";
-        const std::optional<EditKind> kind = kind_of(word);
-        if (!kind)
-            return wrong(place,
-                         ": \"op\" must be set, add, scale, multiply, smooth, relax, sharpen, replace or mirror");
-        WeightEdit e;
-        e.kind = *kind;
-        const auto need = [&](const char* key) -> Result<const json*> {
-            const auto found = entry.find(key);
-            if (found == entry.end()) return wrong(place, ": " + word + " needs \"" + key + "\"");
-            return &*found;
-        };
-        const auto read_number = [&](const char* key, double low, double high) -> Status {
-            const auto value = need(key);
-            if (!value) return value.error();
-            const auto x = number(**value, place + ": \"" + key + "\"", low, high);
-            if (!x) return x.error();
-            e.value = *x;
-            return Done{};
-        };
-        const auto read_joints = [&](const char* key, bool one) -> Status {
-            const auto value = need(key);
-            if (!value) return value.error();
-            const std::string where = place + ": \"" + key + "\"";
-            if (one) {
-                const auto j = joint(**value, where);
-                if (!j) return j.error();
-                e.joints = {*j};
-                return Done{};
-            }
-            auto list = joints(**value, where);
-            if (!list) return list.error();
-            e.joints = std::move(*list);
-            return Done{};
-        };
-        Status ok = Done{};
-        switch (e.kind) {
-            case EditKind::set:
-            case EditKind::add:
-                ok = known_keys(entry, place, {"op", "joint", "value", "select", "locked", "symmetric"});
-                if (ok) ok = read_joints("joint", true);
-                if (ok) ok = read_number("value", e.kind == EditKind::set ? 0 : -1, 1);
-                break;
-            case EditKind::scale:
-            case EditKind::multiply:
-                ok = known_keys(entry, place, {"op", "joints", "value", "select", "locked", "symmetric"});
-                if (ok) ok = read_joints("joints", false);
-                if (ok) ok = read_number("value", 0, 1e38);
-                break;
-            case EditKind::smooth:
-                ok = known_keys(entry, place, {"op", "joints", "length", "select", "locked", "symmetric"});
-                if (ok) ok = read_number("length", 1e-30, 1e38);
-                if (ok && entry.contains("joints")) ok = read_joints("joints", false);
-                break;
-            case EditKind::relax:
-                ok = known_keys(entry, place, {"op", "joints", "steps", "select", "locked", "symmetric"});
-                if (ok) ok = read_number("steps", 1, 64);
-                if (ok && e.value != std::floor(e.value)) ok = wrong(place, ": \"steps\" must be a whole number");
-                if (ok && entry.contains("joints")) ok = read_joints("joints", false);
-                break;
-            case EditKind::sharpen:
-                ok = known_keys(entry, place, {"op", "select", "locked", "symmetric"});
-                break;
-            case EditKind::replace:
-                ok = known_keys(entry, place, {"op", "joints", "with", "select", "locked", "symmetric"});
-                if (ok) ok = read_joints("joints", false);
-                if (ok) {
-                    const auto value = need("with");
-                    if (!value) return value.error();
-                    const auto j = joint(**value, place + ": \"with\"");
-                    if (!j) return j.error();
-                    e.with = *j;
-                }
-                break;
-            case EditKind::mirror:
-                ok = known_keys(entry, place, {"op", "from", "select", "locked"});
-                if (ok) ok = mirror_side(need("from"), place, e.mirror.side);
-                break;
+        const std::span<const EditKindInfo> kinds = edit_kinds();
+        const auto kind =
+            std::find_if(kinds.begin(), kinds.end(), [&](const EditKindInfo& k) { return k.name == word; });
+        if (kind == kinds.end()) {
+            std::string words, listed;
+            for (const EditKindInfo& k : kinds) words += (words.empty() ? "" : " ") + std::string(k.name);
+            one_of(words, word, listed);
+            return wrong(place, ": \"op\" must be " + listed);
         }
-        if (!ok) return ok;
+        WeightEdit e;
+        e.kind = kind->kind;
+        std::vector<std::string_view> known{"op"};
+        for (const EditKey& key : kind->keys) known.push_back(key.name);
+        known.insert(known.end(), {"select", "locked"});
+        if (kind->sides != EditKindInfo::Sides::one) known.push_back("symmetric");
+        SINEW_TRY(known_keys(entry, place, known));
+        for (const EditKey& key : kind->keys) SINEW_TRY(edit_key(key, entry, place, e));
         auto selected = select(entry, place, true);
         if (!selected) return selected.error();
         if (const auto locked = entry.find("locked"); locked != entry.end()) {

@@ -53,35 +53,11 @@ std::string compact_text(const nlohmann::ordered_json& report) {
     return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string_view name_of(EditKind kind) {
-    switch (kind) {
-        case EditKind::set:
-            return "set";
-        case EditKind::add:
-            return "add";
-        case EditKind::scale:
-            return "scale";
-        case EditKind::multiply:
-            return "multiply";
-        case EditKind::smooth:
-            return "smooth";
-        case EditKind::relax:
-            return "relax";
-        case EditKind::sharpen:
-            return "sharpen";
-        case EditKind::replace:
-            return "replace";
-        case EditKind::mirror:
-            return "mirror";
-    }
-    return "";
-}
-
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < report.changed.size(); ++i) {
         std::string line = "edit " + std::to_string(i + 1) + " (" +
-                           std::string(name_of(adjustments.edits[i].kind)) +
+                           std::string(info_of(adjustments.edits[i].kind).name) +
                            "): " + std::to_string(report.changed[i]) + " vertices changed";
         if (report.kept[i])
             line += ", " + std::to_string(report.kept[i]) + " unchanged: no other joint can take the weight";

@@ -41,7 +41,6 @@ std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint
 
 /// "edit 2 (smooth): 311 vertices changed": one line per edit.
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
-std::string_view name_of(EditKind kind);
 
 /// Prints 0.1f as 0.1, not as 0.10000000149011612.
 double as_given(float value);

@@ -130,7 +130,7 @@ struct Painting {
           painted(must(PaintedWeights::begin(surface, of.weights, {}, of.scene.skeleton.joints.size(), 4))) {}
     void apply(const json& edit, bool again = false) {
         WeightEdit e = must(io::parse_edit(d.scene, edit.dump(), "edit"));
-        ASSERT_TRUE(complete_strokes({&e, 1}, surface, d.scene.skeleton));
+        ASSERT_TRUE(complete_edits({&e, 1}, surface, d.scene.skeleton, nullptr));
         const Status ok = painted.apply(e, again);
         ASSERT_TRUE(ok) << ok.error().message;
     }

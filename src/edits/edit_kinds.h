@@ -1,0 +1,60 @@
+// What a kind of edit does: one row of a table.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "edits/edit_rows.h"
+#include "edits/edit_surface.h"
+#include "sinew/edits.h"
+
+namespace sinew {
+
+/// An edit that is being applied.
+struct EditTask {
+    const WeightEdit& edit;
+    EditSurfaceState& surface;
+    const std::function<std::span<const Influence>(std::uint32_t)>& row;  ///< of a vertex, before the edit
+    const Locks& locks;
+    Context* context;
+};
+
+/// An edit that is being prepared, of a skeleton and the weights of its file (null: it has none).
+struct EditPreparation {
+    WeightEdit& edit;
+    EditSurfaceState& surface;
+    const Skeleton& skeleton;
+    const SkinWeights* own;
+    const std::string& place;  ///< of the edit in messages
+    Context* context;
+
+    Error wrong(const std::string& what) const { return {ErrorCode::input, place + what}; }
+    /// The mirror plane. An error if there is none.
+    Result<const Symmetry*> symmetry() const;
+};
+
+struct EditKindRow : EditKindInfo {
+    /// The row that the edit asks for.
+    EditRules::Wanted (*target)(const EditRules&, const EditPart&, std::span<const Influence> now,
+                                const EditRow* prepared);
+    /// What `target` gets as `prepared`: a row at each of the vertices. Null: nothing.
+    Result<std::vector<EditRow>> (*prepare)(const EditTask&, const EditPart&,
+                                            std::span<const std::uint32_t> at) = nullptr;
+    /// How far from a vertex, in scene units, the edit reads rows; INFINITY: anywhere. Null: only its own row.
+    double (*reach)(const WeightEdit&, EditSurfaceState&) = nullptr;
+    /// Before it is applied, beside what all edits need. Null: nothing.
+    Status (*complete)(const EditPreparation&) = nullptr;
+    /// Beyond the ranges of its keys. Null: nothing.
+    Status (*check)(const WeightEdit&, std::size_t joints) = nullptr;
+};
+const EditKindRow& row_of(EditKind kind);
+
+// The functions of rows that have files of their own.
+Result<std::vector<EditRow>> smoothed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<std::vector<EditRow>> relaxed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<std::vector<EditRow>> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Status find_mirror(const EditPreparation& of);
+Status check_mirror(const WeightEdit& edit, std::size_t joints);
+
+}  // namespace sinew

@@ -1,0 +1,98 @@
+// Edits that take means of rows along the surface.
+#include <algorithm>
+
+#include "core/parallel.h"
+#include "edits/edit_kinds.h"
+
+namespace sinew {
+
+/// At each of the vertices: the mean of the rows around its node.
+Result<std::vector<EditRow>> smoothed_rows(const EditTask& task, const EditPart&,
+                                           std::span<const std::uint32_t> at) {
+    const WeightEdit& edit = task.edit;
+    Context* context = task.context;
+
+    const MeshSurface& mesh = task.surface.surface();
+    const Neighbourhoods& near = task.surface.neighbours();
+    const double length = edit.value;
+    std::vector<EditRow> out(at.size());
+    parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
+        Neighbourhoods::Scratch scratch(mesh.nodes());
+        for (std::size_t k = begin; k < end && !cancelled(context); ++k) {
+            const std::uint32_t node = mesh.node_of[at[k]];
+            if (node == MeshSurface::none) continue;
+            EditRow& row = out[k];
+            double sum = 0;
+            near.around(node, length, scratch, [&](std::uint32_t n, double d) {
+                const auto there = task.row(mesh.vertex_of[n]);
+                if (there.empty()) return;
+                const double t = 1 - d / length * (d / length);
+                const double part = mesh.mass[n] * t * t;
+                sum += part;
+                for (const Influence& i : there) weight_in(row, i.joint) += part * i.weight;
+            });
+            for (Share& s : row) s.weight /= sum;
+        }
+    });
+    return out;
+}
+
+/// At each of the vertices: the row of its node after steps of diffusion of the whole surface. Step s needs only
+/// nodes within steps - s edges of the vertices.
+Result<std::vector<EditRow>> relaxed_rows(const EditTask& task, const EditPart&,
+                                          std::span<const std::uint32_t> at) {
+    const WeightEdit& edit = task.edit;
+    Context* context = task.context;
+
+    const MeshSurface& mesh = task.surface.surface();
+    const Neighbourhoods& near = task.surface.neighbours();
+    const auto steps = static_cast<std::size_t>(edit.value);
+    std::vector<std::uint32_t> place(mesh.nodes(), MeshSurface::none), node;
+    std::vector<std::size_t> ring;  // number of nodes within 0, 1 … edges
+    for (const std::uint32_t v : at)
+        if (const std::uint32_t n = mesh.node_of[v]; n != MeshSurface::none && place[n] == MeshSurface::none) {
+            place[n] = static_cast<std::uint32_t>(node.size());
+            node.push_back(n);
+        }
+    ring.push_back(node.size());
+    for (std::size_t s = 0, from = 0; s < steps; ++s) {
+        const std::size_t to = node.size();
+        for (std::size_t i = from; i < to; ++i)
+            for (const Neighbourhoods::Link& l : near.of(node[i]))
+                if (place[l.node] == MeshSurface::none) {
+                    place[l.node] = static_cast<std::uint32_t>(node.size());
+                    node.push_back(l.node);
+                }
+        from = to;
+        ring.push_back(node.size());
+    }
+    std::vector<EditRow> now(node.size()), next(ring[steps - 1]);
+    for (std::size_t i = 0; i < node.size(); ++i)
+        for (const Influence& k : task.row(mesh.vertex_of[node[i]])) now[i].push_back({k.joint, k.weight});
+    for (std::size_t s = 1; s <= steps && !cancelled(context); ++s) {
+        parallel_for(context, ring[steps - s], 512, [&](std::size_t i) {
+            EditRow& row = next[i];
+            row.clear();
+            double sum = 0;
+            for (const Neighbourhoods::Link& l : near.of(node[i])) {
+                const EditRow& there = now[place[l.node]];
+                if (there.empty()) continue;
+                sum += l.weight;
+                for (const Share& k : there) weight_in(row, k.joint) += l.weight * k.weight;
+            }
+            if (!(sum > 0) || now[i].empty()) {
+                row = now[i];
+                return;
+            }
+            for (Share& k : row) k.weight /= 2 * sum;
+            for (const Share& k : now[i]) weight_in(row, k.joint) += k.weight / 2;
+        });
+        for (std::size_t i = 0; i < ring[steps - s]; ++i) std::swap(now[i], next[i]);
+    }
+    std::vector<EditRow> out(at.size());
+    for (std::size_t k = 0; k < at.size(); ++k)
+        if (const std::uint32_t n = mesh.node_of[at[k]]; n != MeshSurface::none) out[k] = now[place[n]];
+    return out;
+}
+
+}  // namespace sinew
