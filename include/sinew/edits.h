@@ -75,8 +75,20 @@ struct BrushSelection {
     std::vector<float> within;  ///< V: shares by which the selection is multiplied; empty: all 1
 };
 
+/// The weights of one place, which EditKind::pin meets exactly.
+struct Pin {
+    static constexpr std::uint32_t none = 0xffffffffu;
+    std::uint32_t vertex = none;     ///< none: the vertex next to `point`, which complete_edits finds
+    Vec3 point{};                    ///< bind space
+    std::vector<Influence> weights;  ///< > 0, of different joints, of sum 1 within 0.01
+    /// Only the strongest of these is meant: it changes places with the strongest joint of the row before the edit.
+    bool strongest = false;
+    bool twin = false;  ///< of another pin, on the other side of the mirror plane; set by complete_edits
+    friend bool operator==(const Pin&, const Pin&) = default;
+};
+
 /// What an edit does; edit_kinds has the words.
-enum class EditKind { set, add, scale, multiply, smooth, relax, sharpen, replace, mirror };
+enum class EditKind { set, add, scale, multiply, smooth, relax, sharpen, replace, mirror, pin };
 
 /// The vertices and the joints of an edit.
 struct EditPart {
@@ -98,6 +110,7 @@ struct WeightEdit : EditPart {
     /// Of a symmetric edit: the same for these, after the first part and as one edit with it.
     std::optional<EditPart> other_side;
     Mirror mirror;
+    std::vector<Pin> pins;
     /// Strokes of brushes, and whether the edit also acts on the other side, on partners of the joints:
     /// complete_edits puts them into the selections. The edit is applied without them.
     std::vector<BrushSelection> brushes;
@@ -108,9 +121,10 @@ struct WeightEdit : EditPart {
 struct EditKey {
     std::string_view name;
     std::variant<float WeightEdit::*, std::string Mirror::*, std::uint32_t EditPart::*,
-                 std::vector<std::uint32_t> EditPart::*>
+                 std::vector<std::uint32_t> EditPart::*, std::vector<Pin> WeightEdit::*>
         member;
     bool optional = false;
+    float otherwise = 0;       ///< of an optional number: its value if it is not given
     double low = 0, high = 0;  ///< of a number; `low` 1e-30: above 0
     bool whole = false;        ///< of a number
     std::size_t joints = 0;    ///< of a list of joints: how many; 0: any number
@@ -123,8 +137,8 @@ struct EditKindInfo {
     EditKind kind;
     std::string_view name;
     std::vector<EditKey> keys;
-    enum class Sides { one, by_brush } sides;  ///< whether an edit may be symmetric: no, or beside a brush
-    std::string_view effect;                   ///< what it does, in a sentence
+    enum class Sides { one, by_brush, both } sides;  ///< whether it may be symmetric: no, beside a brush, or always
+    std::string_view effect;                         ///< what it does, in a sentence
 };
 std::span<const EditKindInfo> edit_kinds();
 const EditKindInfo& info_of(EditKind kind);

@@ -57,7 +57,7 @@ Status EditEngine::check(const WeightEdit& e) const {
                 if (j >= joints_) return wrong("there is no joint " + std::to_string(j));
         for (const EditKey& key : kind.keys) SINEW_TRY(check_key(kind, key, e, *part, joints_));
     }
-    return kind.check ? kind.check(e, joints_) : Done{};
+    return kind.check ? kind.check(e, vertices(), joints_) : Done{};
 }
 
 EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& from) const {

@@ -15,8 +15,8 @@ Brush mirrored(const Brush& brush, const Symmetry& symmetry) {
         return Vec3{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
     };
     for (Brush::Dab& dab : out.dabs) {
-        const Point3 place = to_point(dab.place), facing = to_point(dab.facing);
-        dab.place = back(place - 2 * dot(place - symmetry.point, symmetry.normal) * symmetry.normal);
+        const Point3 facing = to_point(dab.facing);
+        dab.place = back(EditSurfaceState::mirrored(to_point(dab.place), symmetry));
         dab.facing = back(facing - 2 * dot(facing, symmetry.normal) * symmetry.normal);
     }
     return out;
@@ -38,11 +38,7 @@ Result<EditPart> with_partners(const EditPreparation& of, const Symmetry& symmet
     const std::span with(&other.with, of.edit.kind == EditKind::replace ? 1 : 0);
     for (const auto joints : {std::span(other.region), std::span(other.joints), with})
         for (std::uint32_t& j : joints) {
-            if (j >= symmetry.joint.size()) continue;
-            if (symmetry.joint[j] == Symmetry::none)
-                return of.wrong("the joint '" + printable(of.skeleton.joints[j].name) +
-                                "' has no partner on the other side");
-            j = symmetry.joint[j];
+            SINEW_TRY_LET(j, partner(of, symmetry, j));
         }
     return other;
 }
@@ -68,6 +64,13 @@ Status complete_strokes(const EditPreparation& of) {
 }
 
 }  // namespace
+
+Result<std::uint32_t> partner(const EditPreparation& of, const Symmetry& symmetry, std::uint32_t joint) {
+    if (joint >= symmetry.joint.size()) return joint;
+    if (symmetry.joint[joint] != Symmetry::none) return symmetry.joint[joint];
+    return of.wrong("the joint '" + printable(of.skeleton.joints[joint].name) +
+                    "' has no partner on the other side");
+}
 
 Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
                       const SkinWeights* own, Context* context) {

@@ -81,6 +81,11 @@ Wanted prepared_row(const EditRules& rules, const EditPart& part, Now now, const
     return rules.with_weights(now, wanted);
 }
 
+/// The prepared row; none: it stays.
+Wanted changed_row(const EditRules& rules, const EditPart&, Now now, const EditRow* prepared) {
+    return prepared->empty() ? Wanted{} : rules.with_row(now, *prepared);
+}
+
 double anywhere(const WeightEdit&, EditSurfaceState&) { return INFINITY; }
 
 const std::vector<EditKindRow>& table() {
@@ -154,6 +159,17 @@ const std::vector<EditKindRow>& table() {
              anywhere,
              find_mirror,
              check_mirror},
+            {{EditKind::pin,
+              "pin",
+              {{.name = "pins", .member = &WeightEdit::pins},
+               {.name = "reach", .member = value, .optional = true, .otherwise = 0.06f, .low = 0.001, .high = 10}},
+              both,
+              "rows that are met exactly; what they differ by from the rows before spreads over the surface"},
+             changed_row,
+             pinned_rows,
+             anywhere,
+             complete_pins,
+             check_pins},
         };
         return all;
     }();
@@ -166,6 +182,14 @@ Result<const Symmetry*> EditPreparation::symmetry() const {
     SINEW_TRY_LET(const Symmetry* found, surface.symmetry(skeleton, context));
     if (found) return found;
     return wrong("the skeleton has no mirror plane (80 % of its deforming joints need a partner)");
+}
+
+Status EditPreparation::deforms(std::uint32_t joint, const std::string& what) const {
+    if (joint < skeleton.joints.size() && skeleton.joints[joint].deform) return Done{};
+    return wrong(what + ": the joint " +
+                 (joint < skeleton.joints.size() ? "'" + printable(skeleton.joints[joint].name) + "'"
+                                                 : std::to_string(joint)) +
+                 " does not deform");
 }
 
 const EditKindRow& row_of(EditKind kind) { return table()[static_cast<std::size_t>(kind)]; }

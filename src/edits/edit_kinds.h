@@ -30,9 +30,14 @@ struct EditPreparation {
     Context* context;
 
     Error wrong(const std::string& what) const { return {ErrorCode::input, place + what}; }
+    /// An error if the joint does not deform.
+    Status deforms(std::uint32_t joint, const std::string& what) const;
     /// The mirror plane. An error if there is none.
     Result<const Symmetry*> symmetry() const;
 };
+
+/// The joint across the mirror plane. An error if it has none.
+Result<std::uint32_t> partner(const EditPreparation& of, const Symmetry& symmetry, std::uint32_t joint);
 
 struct EditKindRow : EditKindInfo {
     /// The row that the edit asks for.
@@ -46,7 +51,7 @@ struct EditKindRow : EditKindInfo {
     /// Before it is applied, beside what all edits need. Null: nothing.
     Status (*complete)(const EditPreparation&) = nullptr;
     /// Beyond the ranges of its keys. Null: nothing.
-    Status (*check)(const WeightEdit&, std::size_t joints) = nullptr;
+    Status (*check)(const WeightEdit&, std::size_t vertices, std::size_t joints) = nullptr;
 };
 const EditKindRow& row_of(EditKind kind);
 
@@ -55,6 +60,9 @@ Result<std::vector<EditRow>> smoothed_rows(const EditTask&, const EditPart&, std
 Result<std::vector<EditRow>> relaxed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Result<std::vector<EditRow>> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status find_mirror(const EditPreparation& of);
-Status check_mirror(const WeightEdit& edit, std::size_t joints);
+Status check_mirror(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
+Result<std::vector<EditRow>> pinned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Status complete_pins(const EditPreparation& of);
+Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
 
 }  // namespace sinew

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <span>
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/vectors.h"
 #include "sinew/domain.h"
 #include "sinew/edits.h"
 #include "sinew/quality.h"
@@ -98,6 +100,8 @@ private:
     std::vector<std::uint32_t> first_, node_;  // cells + 1; nodes in the order of their cells
 };
 
+class PinField;
+
 struct EditSurfaceState {
     MeshView mesh;
     MeshTopology topology;
@@ -112,6 +116,14 @@ struct EditSurfaceState {
     Result<const Symmetry*> symmetry(const Skeleton& skeleton, Context* context);
     /// What the brush marks. A brush that goes on from one of the last two brushes costs only its new dabs.
     const std::vector<float>& marked(const Brush& brush, Context* context);
+
+    /// Relative to the diagonal: maximum distance of the surface from a mirrored place.
+    static constexpr double kMirrorReach = 0.02;
+    /// The place across the mirror plane.
+    static Point3 mirrored(const Point3& p, const Symmetry& across) {
+        return p - 2 * dot(p - across.point, across.normal) * across.normal;
+    }
+    std::shared_ptr<PinField> pin_field;  ///< of the last pins
 
     EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {
         if (context) own_.threads = context->threads;

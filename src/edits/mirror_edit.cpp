@@ -13,12 +13,9 @@ namespace sinew {
 namespace {
 
 constexpr double kOnPlane = 1e-4;  // relative to the diagonal of the box: neither side of a mirror
-// Relative to the diagonal: maximum distance of the other side from the mirror image
-constexpr double kMirrorReach = 0.02;
-
 }  // namespace
 
-Status check_mirror(const WeightEdit& e, std::size_t joints) {
+Status check_mirror(const WeightEdit& e, std::size_t, std::size_t joints) {
     double square = 0;
     for (const double c : e.mirror.normal) square += c * c;
     if (!(std::abs(square - 1) < 1e-3))
@@ -93,7 +90,7 @@ Result<std::vector<EditRow>> mirrored_rows(const EditTask& task, const EditPart&
         }
         Point3 image;
         for (std::size_t k = 0; k < 3; ++k) image[k] = p[k] - 2 * height * m.normal[k];
-        const SurfacePoint found = tree.nearest(image, kMirrorReach * diagonal);
+        const SurfacePoint found = tree.nearest(image, EditSurfaceState::kMirrorReach * diagonal);
         if (found.triangle == SurfacePoint::none) return;
         for (std::size_t k = 0; k < 3; ++k)
             if (found.share[k] > 1e-9)

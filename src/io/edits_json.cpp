@@ -553,6 +553,8 @@ private:
     Status edit_key(const EditKey& key, const json& entry, const std::string& place, WeightEdit& e) const {
         const auto found = entry.find(key.name);
         if (found == entry.end())
+            if (const auto* to = std::get_if<float WeightEdit::*>(&key.member)) e.*(*to) = key.otherwise;
+        if (found == entry.end())
             return key.optional ? Status(Done{})
                                 : wrong(place, ": " + std::string(info_of(e.kind).name) + " needs \"" +
                                                    std::string(key.name) + "\"");
@@ -573,8 +575,40 @@ private:
             e.mirror.*(*word) = found->is_string() ? found->get<std::string>() : "";
             if (std::string known; !one_of(key.words, e.mirror.*(*word), known))
                 return wrong(where, " must be " + known);
+        } else if (const auto* pins = std::get_if<std::vector<Pin> WeightEdit::*>(&key.member)) {
+            if (!found->is_array() || found->empty()) return wrong(where, " must be a list of pins");
+            for (std::size_t i = 0; i < found->size(); ++i) {
+                SINEW_TRY_LET(Pin one, pin((*found)[i], where + " " + std::to_string(i + 1)));
+                (e.*(*pins)).push_back(std::move(one));
+            }
         }
         return Done{};
+    }
+
+    Result<Pin> pin(const json& value, const std::string& place) const {
+        if (!value.is_object() || value.contains("vertex") == value.contains("point") || !value.contains("weights"))
+            return wrong(place,
+                         " must be {\"vertex\": number or \"point\": [x, y, z], \"weights\": {joint: weight}, …}");
+        SINEW_TRY(known_keys(value, place, {"vertex", "point", "weights", "strongest"}));
+        Pin out;
+        if (const auto vertex = value.find("vertex"); vertex != value.end()) {
+            if (!vertex->is_number_unsigned() || vertex->get<std::uint64_t>() >= scene_.positions.size())
+                return wrong(place, ": \"vertex\" must be a number from 0 to " +
+                                        std::to_string(scene_.positions.size() - 1));
+            out.vertex = vertex->get<std::uint32_t>();
+        } else {
+            SINEW_TRY_LET(out.point, point(value["point"], place + ": \"point\""));
+        }
+        const json& weights = value["weights"];
+        if (!weights.is_object()) return wrong(place, ": \"weights\" must be an object of joints and weights");
+        for (const auto& [name, x] : weights.items()) {
+            const std::string where = place + ": \"weights\"";
+            SINEW_TRY_LET(const std::uint32_t j, joint(name, where));
+            SINEW_TRY_LET(const float share, number(x, where + " of '" + printable(name) + "'", 0, 1));
+            if (share > 0) out.weights.push_back({j, share});
+        }
+        SINEW_TRY_LET(out.strongest, flag(value, "strongest", place));
+        return out;
     }
 
     /// Whether the words, with a space between, have this one. `listed`: "a, b or c".
@@ -623,7 +657,7 @@ private:
         if (!symmetric) return symmetric.error();
         e.symmetric = *symmetric;
         e.brushes = std::move(selected->brushes);
-        if (e.symmetric && e.brushes.empty())
+        if (e.symmetric && e.brushes.empty() && kind->sides == EditKindInfo::Sides::by_brush)
             return wrong(
                 place,
                 ": \"symmetric\" goes with a selection by \"brush\" (\"mirror\" copies one side to the other)");

@@ -211,24 +211,23 @@ void add_square(EntrySums& sums, const SurfaceLevel::Stencil& a, const SurfaceLe
             if (const double x = -w * v[i] * v[j]; x != 0) sums.add(of[i], of[j], x);
 }
 
-/// Pᵀ L P.
-std::vector<MeshSurface::Edge> restrict_laplacian(const SurfaceLevel& fine, const SurfaceLevel& coarse,
-                                                  Context* context) {
-    constexpr std::size_t together = 4096;  // nodes that are summed at a time; part of the result's bits
-    std::vector<std::vector<MeshSurface::Edge>> sums((fine.nodes() + together - 1) / together);
-    parallel_chunks(context, fine.nodes(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+/// Pᵀ L P, of a level with so many nodes: add(sums, i) adds the entries of each of `count` items, of which
+/// `together` are summed at a time, a part of the result's bits.
+template <typename Add>
+std::vector<MeshSurface::Edge> restricted(std::size_t count, std::size_t together, std::size_t nodes,
+                                          Context* context, const Add& add) {
+    std::vector<std::vector<MeshSurface::Edge>> sums((count + together - 1) / together);
+    parallel_chunks(context, count, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         EntrySums own;
-        for (std::size_t i = begin; i < end; ++i)
-            for (const auto [to, weight] : fine.links(i))
-                if (i < to) add_square(own, coarse.stencil[i], coarse.stencil[to], static_cast<double>(weight));
+        for (std::size_t i = begin; i < end; ++i) add(own, i);
         sums[chunk] = own.sums();
     });
     std::vector<MeshSurface::Edge> all, out;
     for (const auto& each : sums) all.insert(all.end(), each.begin(), each.end());
-    const Lists by_node(coarse.nodes(), [&](const auto& to) {
+    const Lists by_node(nodes, [&](const auto& to) {
         for (std::uint32_t e = 0; e < all.size(); ++e) to(all[e].a, e);
     });
-    for (std::size_t i = 0; i < coarse.nodes(); ++i) {
+    for (std::size_t i = 0; i < nodes; ++i) {
         const auto begin = static_cast<std::ptrdiff_t>(out.size());
         for (const std::uint32_t e : by_node.of(i)) {
             const auto at =
@@ -243,6 +242,14 @@ std::vector<MeshSurface::Edge> restrict_laplacian(const SurfaceLevel& fine, cons
 }
 
 }  // namespace
+
+std::vector<MeshSurface::Edge> restrict_laplacian(std::span<const MeshSurface::Edge> fine,
+                                                  std::span<const SurfaceLevel::Stencil> stencil, std::size_t nodes,
+                                                  Context* context) {
+    return restricted(fine.size(), 1 << 14, nodes, context, [&](EntrySums& sums, std::size_t i) {
+        add_square(sums, stencil[fine[i].a], stencil[fine[i].b], fine[i].weight);
+    });
+}
 
 SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                           const std::vector<std::uint32_t>& of_node) {
@@ -273,7 +280,10 @@ SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::u
     }
     out.cells = dual_cells(fine, owner, out.nodes());
     out.stencil = interpolate(fine, out, owner, context);
-    set_links(out, restrict_laplacian(fine, out, context));
+    set_links(out, restricted(fine.nodes(), 4096, out.nodes(), context, [&](EntrySums& sums, std::size_t i) {
+                  for (const auto [to, weight] : fine.links(i))
+                      if (i < to) add_square(sums, out.stencil[i], out.stencil[to], static_cast<double>(weight));
+              }));
     return out;
 }
 

@@ -1,0 +1,194 @@
+// The edit that is given the rows of a few places and spreads what they change.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "core/parallel.h"
+#include "core/try.h"
+#include "core/vectors.h"
+#include "edits/edit_kinds.h"
+#include "edits/pin_field.h"
+
+namespace sinew {
+namespace {
+
+// Chosen on artists' weights (docs/evaluation.md).
+constexpr double kSoft = 0.01;        // added to weights before logarithms are taken
+constexpr double kFurthest = 8;       // of a logarithm
+constexpr double kUnchanged = 0.005;  // of a logarithm: the row stays as it is
+constexpr double kLeastNew = 0.01;    // weight of a joint that the row did not have
+constexpr double kSumSlack = 0.01;
+
+Error wrong(const std::string& what) { return {ErrorCode::usage, what}; }
+
+EditRow target_of(const Pin& pin, std::span<const Influence> now) {
+    EditRow out;
+    if (!pin.strongest) {
+        for (const Influence& i : pin.weights) out.push_back({i.joint, i.weight});
+        return out;
+    }
+    const auto by_weight = [](const Influence& a, const Influence& b) { return a.weight < b.weight; };
+    const std::uint32_t meant = std::max_element(pin.weights.begin(), pin.weights.end(), by_weight)->joint;
+    for (const Influence& i : now) out.push_back({i.joint, i.weight});
+    double& weight = weight_in(out, meant);
+    std::swap(weight, out.front().weight);  // rows begin with the strongest
+    std::erase_if(out, [](const Share& s) { return !(s.weight > 0); });
+    return out;
+}
+
+bool agree(const Pin& a, const Pin& b) {
+    EditRow rest;
+    for (const Influence& i : a.weights) weight_in(rest, i.joint) += i.weight;
+    for (const Influence& i : b.weights) weight_in(rest, i.joint) -= i.weight;
+    return a.strongest == b.strongest &&
+           std::all_of(rest.begin(), rest.end(), [](const Share& s) { return std::abs(s.weight) < 1e-3; });
+}
+
+}  // namespace
+
+Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t joints) {
+    if (edit.pins.empty()) return wrong("pin needs pins");
+    for (std::size_t i = 0; i < edit.pins.size(); ++i) {
+        const Pin& pin = edit.pins[i];
+        const std::string place = "pin " + std::to_string(i + 1) + ": ";
+        if (pin.vertex >= vertices) return wrong(place + "there is no vertex " + std::to_string(pin.vertex));
+        double sum = 0;
+        for (const Influence& k : pin.weights) {
+            if (k.joint >= joints) return wrong(place + "there is no joint " + std::to_string(k.joint));
+            if (!(k.weight > 0)) return wrong(place + "weights must be above 0");
+            if (std::count_if(pin.weights.begin(), pin.weights.end(),
+                              [&](const Influence& other) { return other.joint == k.joint; }) > 1)
+                return wrong(place + "a joint is named twice");
+            sum += k.weight;
+        }
+        if (!(std::abs(sum - 1) <= kSumSlack))
+            return wrong(place + "weights must add up to 1, not to " + std::to_string(sum));
+    }
+    return Done{};
+}
+
+Status complete_pins(const EditPreparation& of) {
+    EditSurfaceState& surface = of.surface;
+    const std::vector<std::uint32_t>& weld = surface.topology.weld;
+    // The corner of the triangle there with the largest share.
+    const auto vertex_at = [&](const Point3& p, double reach) {
+        const SurfacePoint found = surface.tree().nearest(p, reach);
+        if (found.triangle == SurfacePoint::none) return Pin::none;
+        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+        return surface.mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
+    };
+    std::vector<Pin>& pins = of.edit.pins;
+    for (std::size_t i = 0; i < pins.size(); ++i) {
+        const std::string place = "pin " + std::to_string(i + 1);
+        if (pins[i].vertex == Pin::none) pins[i].vertex = vertex_at(to_point(pins[i].point), INFINITY);
+        if (pins[i].vertex >= weld.size()) return of.wrong(place + ": there is no surface");
+        for (const Influence& k : pins[i].weights) SINEW_TRY(of.deforms(k.joint, place));
+    }
+    SINEW_TRY(check_pins(of.edit, weld.size(), of.skeleton.joints.size()));
+    std::vector<Pin> kept;
+    const auto at_its_place = [&](const Pin& pin) {
+        return std::find_if(kept.begin(), kept.end(),
+                            [&](const Pin& k) { return weld[k.vertex] == weld[pin.vertex]; });
+    };
+    for (std::size_t i = 0; i < pins.size(); ++i) {
+        const auto other = at_its_place(pins[i]);
+        if (other == kept.end())
+            kept.push_back(pins[i]);
+        else if (!agree(*other, pins[i]))
+            return of.wrong("pins " + std::to_string(other - kept.begin() + 1) + " and " + std::to_string(i + 1) +
+                            " are at one place and disagree");
+    }
+    if (of.edit.symmetric) {
+        SINEW_TRY_LET(const Symmetry* across, of.symmetry());
+        const double reach = EditSurfaceState::kMirrorReach * box_of(surface.mesh.positions).diagonal();
+        for (std::size_t i = 0, n = kept.size(); i < n; ++i) {
+            Pin twin = kept[i];
+            twin.twin = true;
+            const Point3 place = to_point(surface.mesh.positions[twin.vertex]);
+            twin.vertex = vertex_at(EditSurfaceState::mirrored(place, *across), reach);
+            if (twin.vertex == Pin::none || at_its_place(twin) != kept.end()) continue;
+            for (Influence& k : twin.weights) {
+                SINEW_TRY_LET(k.joint, partner(of, *across, k.joint));
+            }
+            kept.push_back(std::move(twin));
+        }
+    }
+    pins = std::move(kept);
+    return Done{};
+}
+
+Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
+    const MeshSurface& surface = task.surface.surface();
+    std::vector<std::span<const Influence>> rows(surface.nodes());
+    for (std::uint32_t n = 0; n < rows.size(); ++n) rows[n] = task.row(surface.vertex_of[n]);
+
+    std::vector<std::uint32_t> nodes, pin_at(surface.nodes(), Pin::none), joints;
+    std::vector<EditRow> targets;
+    for (std::size_t i = 0; i < task.edit.pins.size(); ++i) {
+        const Pin& pin = task.edit.pins[i];
+        const std::string place = "pin " + std::to_string(i + 1) + ": the vertex " + std::to_string(pin.vertex);
+        const std::uint32_t node = surface.node_of[pin.vertex];
+        const bool locked = !task.locks.vertices.empty() && task.locks.vertices[pin.vertex];
+        const bool lost = node == MeshSurface::none || rows[node].empty();
+        if (pin.twin && (locked || lost)) continue;
+        if (locked) return wrong(place + " is locked");
+        if (lost) return wrong(place + (node == MeshSurface::none ? " is of no triangle" : " has no weights"));
+        pin_at[node] = static_cast<std::uint32_t>(nodes.size());
+        nodes.push_back(node);
+        targets.push_back(target_of(pin, rows[node]));
+        for (const Share& s : targets.back()) joints.push_back(s.joint);
+        for (const Influence& k : rows[node]) joints.push_back(k.joint);
+    }
+    std::sort(joints.begin(), joints.end());
+    joints.erase(std::unique(joints.begin(), joints.end()), joints.end());
+    const auto column = [&](std::uint32_t j) {
+        const auto found = std::lower_bound(joints.begin(), joints.end(), j);
+        return found != joints.end() && *found == j ? static_cast<std::size_t>(found - joints.begin())
+                                                    : joints.size();
+    };
+    // The logarithm of what each pin multiplies weights by.
+    std::vector<double> ratio(nodes.size() * joints.size(), 0);
+    for (std::size_t p = 0; p < nodes.size(); ++p) {
+        double* own = ratio.data() + p * joints.size();
+        std::vector<double> before(joints.size(), kSoft), after(joints.size(), kSoft);
+        for (const Influence& k : rows[nodes[p]]) before[column(k.joint)] += k.weight;
+        for (const Share& s : targets[p]) after[column(s.joint)] += s.weight;
+        for (std::size_t c = 0; c < joints.size(); ++c) own[c] = std::log(after[c] / before[c]);
+    }
+
+    std::shared_ptr<PinField>& field = task.surface.pin_field;
+    if (!field || !field->made_for(task.edit.value, rows)) {
+        SINEW_TRY_LET(PinField made, PinField::make(task.surface, task.edit.value, rows, task.context));
+        field = std::make_shared<PinField>(std::move(made));
+    }
+    field->spread(nodes, ratio, joints.size());
+
+    std::vector<EditRow> out(at.size());
+    parallel_chunks(task.context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::vector<double> here(joints.size()), weight(joints.size());
+        for (std::size_t k = begin; k < end && !cancelled(task.context); ++k) {
+            const std::uint32_t node = surface.node_of[at[k]];
+            if (node == MeshSurface::none) continue;
+            if (pin_at[node] != Pin::none) {
+                out[k] = targets[pin_at[node]];
+                continue;
+            }
+            field->at(node, here);
+            if (std::all_of(here.begin(), here.end(), [](double x) { return std::abs(x) < kUnchanged; })) continue;
+            std::fill(weight.begin(), weight.end(), 0.0);
+            for (const Influence& i : rows[node])
+                if (const std::size_t c = column(i.joint); c < joints.size())
+                    weight[c] = i.weight;
+                else
+                    out[k].push_back({i.joint, i.weight});
+            for (std::size_t c = 0; c < joints.size(); ++c) {
+                if (weight[c] == 0 && !(here[c] > 0)) continue;
+                const double x = (weight[c] + kSoft) * std::exp(std::clamp(here[c], -kFurthest, kFurthest)) - kSoft;
+                if (x > 0 && (weight[c] > 0 || x >= kLeastNew)) out[k].push_back({joints[c], x});
+            }
+        }
+    });
+    return out;
+}
+
+}  // namespace sinew
