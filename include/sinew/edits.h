@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -88,7 +89,7 @@ struct Pin {
 };
 
 /// What an edit does; edit_kinds has the words.
-enum class EditKind { set, add, scale, multiply, smooth, relax, sharpen, replace, mirror, pin };
+enum class EditKind { set, add, scale, multiply, smooth, relax, sharpen, replace, mirror, pin, assign, border };
 
 /// The vertices and the joints of an edit.
 struct EditPart {
@@ -111,6 +112,12 @@ struct WeightEdit : EditPart {
     std::optional<EditPart> other_side;
     Mirror mirror;
     std::vector<Pin> pins;
+    bool parts = false;                 ///< assign: all of each connected part that the selection touches
+    std::string as;                     ///< assign: "file": the rows of the file instead of a joint
+    const SkinWeights* file = nullptr;  ///< those rows, which must outlive the edit; set by complete_edits
+    float shift = 0;                    ///< border: scene units, away from the first joint
+    float width = std::numeric_limits<float>::quiet_NaN();  ///< border: scene units; NaN: as it is
+    std::string called;                                     ///< the joints in messages; set by complete_edits
     /// Strokes of brushes, and whether the edit also acts on the other side, on partners of the joints:
     /// complete_edits puts them into the selections. The edit is applied without them.
     std::vector<BrushSelection> brushes;
@@ -120,14 +127,14 @@ struct WeightEdit : EditPart {
 /// A key of a kind of edit in an edit list, and the member that it sets.
 struct EditKey {
     std::string_view name;
-    std::variant<float WeightEdit::*, std::string Mirror::*, std::uint32_t EditPart::*,
-                 std::vector<std::uint32_t> EditPart::*, std::vector<Pin> WeightEdit::*>
+    std::variant<float WeightEdit::*, bool WeightEdit::*, std::string WeightEdit::*, std::string Mirror::*,
+                 std::uint32_t EditPart::*, std::vector<std::uint32_t> EditPart::*, std::vector<Pin> WeightEdit::*>
         member;
     bool optional = false;
     float otherwise = 0;       ///< of an optional number: its value if it is not given
     double low = 0, high = 0;  ///< of a number; `low` 1e-30: above 0
     bool whole = false;        ///< of a number
-    std::size_t joints = 0;    ///< of a list of joints: how many; 0: any number
+    std::size_t joints = 0;    ///< of a list of joints: how many, in their order; 0: any number
     std::string_view words{};  ///< of a word: those that are known, with a space between
 };
 

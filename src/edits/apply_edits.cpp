@@ -82,6 +82,15 @@ EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& fr
             out[weld[v]] = own;
         }
         for (std::size_t v = n; v-- > 0;) out[v] = out[weld[v]];
+        if (!edit.parts) continue;
+        const MeshSurface& parts = surface.state().surface();
+        std::vector<float> most(parts.components, 0);
+        const auto each = [&](auto&& visit) {
+            for (std::size_t v = 0; v < n; ++v)
+                if (parts.node_of[v] != MeshSurface::none) visit(out[v], most[parts.component[parts.node_of[v]]]);
+        };
+        each([](float share, float& part) { part = std::max(part, share); });
+        each([](float& share, float part) { share = part; });
     }
     return shares;
 }
@@ -91,9 +100,11 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
                                                          const RowAt& from, std::size_t& stuck_rows,
                                                          Context* context) const {
     const EditKindRow& kind = row_of(edit.kind);
-    std::vector<EditRow> prepared;
-    if (kind.prepare) {
-        SINEW_TRY_LET(prepared, kind.prepare({edit, surface.state(), from, locks, context}, edit, at));
+    std::array<std::vector<EditRow>, 2> prepared;
+    const bool twice = kind.joints_of_sides && edit.other_side;
+    for (std::size_t p = 0; kind.prepare && p < (twice ? 2 : 1); ++p) {
+        const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
+        SINEW_TRY_LET(prepared[p], kind.prepare({edit, surface.state(), from, locks, context}, part, at));
     }
     const auto given_up = [&] { return Error{ErrorCode::cancelled, "cancelled while editing weights"}; };
     if (cancelled(context)) return given_up();
@@ -110,7 +121,8 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
             for (std::size_t p = 0; p < 2; ++p) {
                 if (!(shares[p][v] > 0)) continue;
                 const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
-                if (rules.apply(part, fresh[k], shares[p][v], prepared.empty() ? nullptr : &prepared[k], row))
+                const std::vector<EditRow>& rows = prepared[twice ? p : 0];
+                if (rules.apply(part, fresh[k], shares[p][v], rows.empty() ? nullptr : &rows[k], row))
                     fresh[k] = row;
                 else
                     stuck[k] = 1;

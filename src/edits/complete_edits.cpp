@@ -72,6 +72,44 @@ Result<std::uint32_t> partner(const EditPreparation& of, const Symmetry& symmetr
                     "' has no partner on the other side");
 }
 
+/// The selection as it is on the other side: at the corner of the surface that is nearest to the mirrored place of
+/// a selected vertex, and at vertices whose mirrored place is beside a selected one.
+static std::vector<float> mirrored(EditSurfaceState& surface, const std::vector<float>& selection,
+                                   const Symmetry& across) {
+    const MeshView& mesh = surface.mesh;
+    const double reach = EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal();
+    std::vector<float> out(selection.size(), 0);
+    for (std::size_t v = 0; v < selection.size(); ++v) {
+        const Point3 image = EditSurfaceState::mirrored(to_point(mesh.positions[v]), across);
+        const SurfacePoint found = surface.tree().nearest(image, reach);
+        if (found.triangle == SurfacePoint::none) continue;
+        const Triangle& t = mesh.triangles[found.triangle];
+        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+        float& there = out[t[static_cast<std::size_t>(most)]];
+        there = std::max(there, selection[v]);
+        for (std::size_t k = 0; k < 3; ++k)
+            if (found.share[k] > 0.25) out[v] = std::max(out[v], selection[t[k]]);
+    }
+    return out;
+}
+
+Status add_other_side(const EditPreparation& of) {
+    WeightEdit& e = of.edit;
+    if (!e.symmetric || e.other_side) return Done{};
+    SINEW_TRY_LET(const Symmetry* across, of.symmetry());
+    SINEW_TRY_LET(EditPart other, with_partners(of, *across));
+    if (!e.selection.empty()) other.selection = mirrored(of.surface, e.selection, *across);
+    if (other.region == e.region && other.joints == e.joints) {
+        for (std::size_t v = 0; v < e.selection.size(); ++v)
+            e.selection[v] = std::max(e.selection[v], other.selection[v]);
+        return Done{};
+    }
+    // The same border, seen from its other side, is one.
+    if (!std::is_permutation(other.joints.begin(), other.joints.end(), e.joints.begin(), e.joints.end()))
+        e.other_side = std::move(other);
+    return Done{};
+}
+
 Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
                       const SkinWeights* own, Context* context) {
     for (std::size_t i = 0; i < edits.size(); ++i) {

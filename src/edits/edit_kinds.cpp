@@ -86,6 +86,32 @@ Wanted changed_row(const EditRules& rules, const EditPart&, Now now, const EditR
     return prepared->empty() ? Wanted{} : rules.with_row(now, *prepared);
 }
 
+Wanted assign(const EditRules& rules, const EditPart& part, Now now, const EditRow* prepared) {
+    if (!prepared) return set_to(rules, part, now, 1);
+    return prepared->empty() ? Wanted{} : rules.with_row(now, *prepared);
+}
+
+/// What both joints have, in the prepared parts; all else stays.
+Wanted divide(const EditRules& rules, const EditPart& part, Now now, const EditRow* prepared) {
+    if (prepared->empty()) return {};
+    EditRow row;
+    double both = 0;
+    for (const Influence& i : now) {
+        if (!named(part, i.joint))
+            row.push_back({i.joint, i.weight});
+        else if (rules.locked(i.joint))
+            return {{}, true};
+        else
+            both += i.weight;
+    }
+    if (!(both > 0)) return {};
+    for (const Share& s : *prepared)
+        if (rules.locked(s.joint)) return {{}, true};
+    for (const Share& s : *prepared)
+        if (s.weight > 0) row.push_back({s.joint, s.weight * both});
+    return {std::move(row)};
+}
+
 double anywhere(const WeightEdit&, EditSurfaceState&) { return INFINITY; }
 
 const std::vector<EditKindRow>& table() {
@@ -127,6 +153,7 @@ const std::vector<EditKindRow>& table() {
               "the mean over the surface within the length, by area and nearness"},
              prepared_row,
              smoothed_rows,
+             false,
              [](const WeightEdit& e, EditSurfaceState&) { return double{e.value}; }},
             {{EditKind::relax,
               "relax",
@@ -136,6 +163,7 @@ const std::vector<EditKindRow>& table() {
               "diffusion: in each step a row goes half of the way to the mean of its neighbours along edges"},
              prepared_row,
              relaxed_rows,
+             false,
              [](const WeightEdit& e, EditSurfaceState& s) { return e.value * s.longest_edge(); }},
             {{EditKind::sharpen,
               "sharpen",
@@ -156,6 +184,7 @@ const std::vector<EditKindRow>& table() {
               "the other side gets the row of the mirrored place, joints swapped"},
              prepared_row,
              mirrored_rows,
+             false,
              anywhere,
              find_mirror,
              check_mirror},
@@ -167,9 +196,42 @@ const std::vector<EditKindRow>& table() {
               "rows that are met exactly; what they differ by from the rows before spreads over the surface"},
              changed_row,
              pinned_rows,
+             false,
              anywhere,
              complete_pins,
              check_pins},
+            {{EditKind::assign,
+              "assign",
+              {{.name = "joint", .member = joints, .optional = true, .joints = 1},
+               {.name = "as", .member = &WeightEdit::as, .optional = true, .words = "file"},
+               {.name = "parts", .member = &WeightEdit::parts, .optional = true}},
+              both,
+              "one joint gets all weight, or the rows of the file come back; with parts, of whole connected parts"},
+             assign,
+             assigned_rows,
+             false,
+             nullptr,
+             complete_assign,
+             check_assign},
+            {{EditKind::border,
+              "border",
+              {{.name = "joints", .member = joints, .joints = 2},
+               {.name = "shift", .member = &WeightEdit::shift, .optional = true, .low = -1e38, .high = 1e38},
+               {.name = "width",
+                .member = &WeightEdit::width,
+                .optional = true,
+                .otherwise = NAN,
+                .low = 1e-30,
+                .high = 1e38}},
+              both,
+              "the line where both joints are equal moves by a length away from the first one, and the width over "
+              "which one goes into the other is set; the sum of both stays"},
+             divide,
+             border_rows,
+             true,
+             anywhere,
+             complete_border,
+             check_border},
         };
         return all;
     }();

@@ -43,9 +43,11 @@ struct EditKindRow : EditKindInfo {
     /// The row that the edit asks for.
     EditRules::Wanted (*target)(const EditRules&, const EditPart&, std::span<const Influence> now,
                                 const EditRow* prepared);
-    /// What `target` gets as `prepared`: a row at each of the vertices. Null: nothing.
+    /// What `target` gets as `prepared`: a row at each of the vertices, or no rows. Null: none. Called for the
+    /// other side, too, if there are `joints_of_sides`.
     Result<std::vector<EditRow>> (*prepare)(const EditTask&, const EditPart&,
                                             std::span<const std::uint32_t> at) = nullptr;
+    bool joints_of_sides = false;
     /// How far from a vertex, in scene units, the edit reads rows; INFINITY: anywhere. Null: only its own row.
     double (*reach)(const WeightEdit&, EditSurfaceState&) = nullptr;
     /// Before it is applied, beside what all edits need. Null: nothing.
@@ -61,6 +63,13 @@ Result<std::vector<EditRow>> relaxed_rows(const EditTask&, const EditPart&, std:
 Result<std::vector<EditRow>> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status find_mirror(const EditPreparation& of);
 Status check_mirror(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
+Status add_other_side(const EditPreparation& of);
+Result<std::vector<EditRow>> assigned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Status complete_assign(const EditPreparation& of);
+Status check_assign(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
+Result<std::vector<EditRow>> border_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Status complete_border(const EditPreparation& of);
+Status check_border(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
 Result<std::vector<EditRow>> pinned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status complete_pins(const EditPreparation& of);
 Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t joints);

@@ -14,12 +14,11 @@ namespace {
 
 // Chosen on artists' weights (docs/evaluation.md).
 constexpr double kSoft = 0.01;        // added to weights before logarithms are taken
-constexpr double kFurthest = 8;       // of a logarithm
 constexpr double kUnchanged = 0.005;  // of a logarithm: the row stays as it is
 constexpr double kLeastNew = 0.01;    // weight of a joint that the row did not have
 constexpr double kSumSlack = 0.01;
 
-Error wrong(const std::string& what) { return {ErrorCode::usage, what}; }
+Error wrong(const std::string& what) { return {ErrorCode::input, what}; }
 
 EditRow target_of(const Pin& pin, std::span<const Influence> now) {
     EditRow out;
@@ -47,7 +46,7 @@ bool agree(const Pin& a, const Pin& b) {
 }  // namespace
 
 Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t joints) {
-    if (edit.pins.empty()) return wrong("pin needs pins");
+    if (edit.pins.empty()) return wrong("there are no pins");
     for (std::size_t i = 0; i < edit.pins.size(); ++i) {
         const Pin& pin = edit.pins[i];
         const std::string place = "pin " + std::to_string(i + 1) + ": ";
@@ -84,7 +83,8 @@ Status complete_pins(const EditPreparation& of) {
         if (pins[i].vertex >= weld.size()) return of.wrong(place + ": there is no surface");
         for (const Influence& k : pins[i].weights) SINEW_TRY(of.deforms(k.joint, place));
     }
-    SINEW_TRY(check_pins(of.edit, weld.size(), of.skeleton.joints.size()));
+    if (const Status ok = check_pins(of.edit, weld.size(), of.skeleton.joints.size()); !ok)
+        return of.wrong(ok.error().message);
     std::vector<Pin> kept;
     const auto at_its_place = [&](const Pin& pin) {
         return std::find_if(kept.begin(), kept.end(),
@@ -162,6 +162,13 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
         field = std::make_shared<PinField>(std::move(made));
     }
     field->spread(nodes, ratio, joints.size());
+    // Between pins the field swings beyond what they were given where they are close and differ: not followed.
+    std::vector<double> low(joints.size(), 0), high(joints.size(), 0);
+    for (std::size_t i = 0; i < ratio.size(); ++i) {
+        const std::size_t c = i % joints.size();
+        low[c] = std::min(low[c], ratio[i]);
+        high[c] = std::max(high[c], ratio[i]);
+    }
 
     std::vector<EditRow> out(at.size());
     parallel_chunks(task.context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -183,7 +190,7 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
                     out[k].push_back({i.joint, i.weight});
             for (std::size_t c = 0; c < joints.size(); ++c) {
                 if (weight[c] == 0 && !(here[c] > 0)) continue;
-                const double x = (weight[c] + kSoft) * std::exp(std::clamp(here[c], -kFurthest, kFurthest)) - kSoft;
+                const double x = (weight[c] + kSoft) * std::exp(std::clamp(here[c], low[c], high[c])) - kSoft;
                 if (x > 0 && (weight[c] > 0 || x >= kLeastNew)) out[k].push_back({joints[c], x});
             }
         }

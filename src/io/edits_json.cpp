@@ -563,18 +563,26 @@ private:
             SINEW_TRY_LET(e.*(*to), number(*found, where, key.low, key.high));
             if (key.whole && e.*(*to) != std::floor(e.*(*to))) return wrong(where, " must be a whole number");
         } else if (const auto* list = std::get_if<std::vector<std::uint32_t> EditPart::*>(&key.member)) {
-            if (key.joints == 1) {
-                SINEW_TRY_LET(const std::uint32_t one, joint(*found, where));
-                e.*(*list) = {one};
+            if (key.joints > 0) {
+                const json each = key.joints == 1 ? json::array({*found}) : *found;
+                if (!each.is_array() || each.size() != key.joints)
+                    return wrong(where, " must be a list of " + std::to_string(key.joints) + " joints");
+                for (const json& name : each) {
+                    SINEW_TRY_LET(const std::uint32_t one, joint(name, where));
+                    (e.*(*list)).push_back(one);
+                }
                 return Done{};
             }
             SINEW_TRY_LET(e.*(*list), joints(*found, where));
         } else if (const auto* one = std::get_if<std::uint32_t EditPart::*>(&key.member)) {
             SINEW_TRY_LET(e.*(*one), joint(*found, where));
-        } else if (const auto* word = std::get_if<std::string Mirror::*>(&key.member)) {
-            e.mirror.*(*word) = found->is_string() ? found->get<std::string>() : "";
-            if (std::string known; !one_of(key.words, e.mirror.*(*word), known))
-                return wrong(where, " must be " + known);
+        } else if (const auto* yes = std::get_if<bool WeightEdit::*>(&key.member)) {
+            SINEW_TRY_LET(e.*(*yes), flag(entry, std::string(key.name).c_str(), place));
+        } else if (!key.words.empty()) {
+            const std::string word = found->is_string() ? found->get<std::string>() : "";
+            if (std::string known; !one_of(key.words, word, known)) return wrong(where, " must be " + known);
+            const auto* of_mirror = std::get_if<std::string Mirror::*>(&key.member);
+            (of_mirror ? e.mirror.*(*of_mirror) : e.*std::get<std::string WeightEdit::*>(key.member)) = word;
         } else if (const auto* pins = std::get_if<std::vector<Pin> WeightEdit::*>(&key.member)) {
             if (!found->is_array() || found->empty()) return wrong(where, " must be a list of pins");
             for (std::size_t i = 0; i < found->size(); ++i) {

@@ -50,6 +50,25 @@ class Edits(Case):
         for v, row in enumerate(self.bound(edits=[{"op": "set", "joint": "lower", "value": 0.5, "select": top}])):
             self.assertAlmostEqual(row.get("lower", 0), 0.5 if y[v] > 1.9 else plain[v].get("lower", 0), 5)
 
+    def test_answers(self):
+        """Pins by vertex and by point, a part with the rows of the file, a border that moves."""
+        plain, y = self.plain(), self.height()
+        pins = [{"vertex": 0, "weights": {"lower": 0.25, "upper": 0.75}},
+                {"point": make.bar()[0][BAR - 1], "weights": {"lower": 1}}]
+        rows = self.bound(edits=[{"op": "pin", "pins": pins, "reach": 0.04}])
+        self.assertAlmostEqual(rows[0]["upper"], 0.75, 5)
+        self.assertEqual(rows[BAR - 1], {"lower": 1})
+        self.assertEqual([v for v in range(BAR) if y[v] == 1 and rows[v] != plain[v]], [])
+        rows = self.bound(edits=[{"op": "border", "joints": ["lower", "upper"], "shift": 0.2}])
+        moved = [row.get("lower", 0) - old.get("lower", 0) for row, old in zip(rows, plain)]
+        self.assertGreaterEqual(min(moved), -1e-6)
+        self.assertGreater(max(moved), 0.1)
+        kept = self.at / "out.glb"
+        back = self.edits(edits=[{"op": "set", "joint": "lower", "value": 1}, {"op": "assign", "as": "file"}])
+        done = support.sinew("apply", kept, "--edits", back, "-o", self.at / "back.glb")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.weights("back.glb"), rows)
+
     def test_brush(self):
         plain, y = self.plain(), self.height()
         place = [0, 1.5, 0]
@@ -282,6 +301,16 @@ class Edits(Case):
             ({"edits": [stroke(brush={**brush, "through": 1})]}, ["must be true or false"]),
             ({"edits": [{"op": "sharpen", "symmetric": True}]}, ["goes with a selection by"]),
             ({"edits": [{**stroke(brush=brush), "symmetric": True}]}, ["edit 1: symmetric: ", "no mirror plane"]),
+            ({"edits": [{"op": "pin"}]}, ["edits 1: pin needs \"pins\""]),
+            ({"edits": [{"op": "pin", "pins": [{"vertex": 0}]}]}, ["edits 1: \"pins\" 1 must be {"]),
+            ({"edits": [{"op": "pin", "pins": [{"vertex": BAR, "weights": {"lower": 1}}]}]}, ["from 0 to"]),
+            ({"edits": [{"op": "pin", "pins": [{"vertex": 0, "weights": {"loer": 1}}]}]}, ["no joint 'loer'"]),
+            ({"edits": [{"op": "pin", "pins": [{"vertex": 0, "weights": {"lower": 0.5}}]}]},
+             ["edit 1: pin: pin 1: ", "add up to 1"]),
+            ({"edits": [{"op": "assign", "joint": "lower", "as": "file"}]}, ["edit 1: assign needs"]),
+            ({"edits": [{"op": "assign", "joint": "lower", "parts": True}]}, ["edit 1: assign: ", "the whole body"]),
+            ({"edits": [{"op": "border", "joints": ["lower"]}]}, ["must be a list of 2 joints"]),
+            ({"edits": [{"op": "border", "joints": ["lower", "upper"]}]}, ["edit 1: border needs \"shift\""]),
             ({"edits": [{"op": "relax", "steps": 1.5}]}, ["must be a whole number"]),
             ({"edits": [{**stroke(brush=brush), "locked": "nobody"}]}, ["no joint 'nobody'"]),
             ({"rigid": [{"joints": "lower", "select": {"brush": brush}}]}, ["possible for \"edits\" only"]),

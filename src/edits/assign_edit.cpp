@@ -1,0 +1,59 @@
+// The edit that gives loose parts to one joint.
+#include <algorithm>
+#include <cmath>
+
+#include "core/try.h"
+#include "edits/edit_kinds.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kBody = 0.5;  // of the area of the surface: a part with more is no loose part
+
+}  // namespace
+
+Status check_assign(const WeightEdit& edit, std::size_t, std::size_t) {
+    if (edit.joints.empty() == edit.as.empty())
+        return Error{ErrorCode::input, "assign needs \"joint\" or \"as\", and not both"};
+    if (!edit.as.empty() && !edit.file) return Error{ErrorCode::input, "assign: the file has no weights"};
+    return Done{};
+}
+
+Status complete_assign(const EditPreparation& of) {
+    for (const std::uint32_t j : of.edit.joints) SINEW_TRY(of.deforms(j, "\"joint\""));
+    if (!of.edit.as.empty()) {
+        if (!of.own || of.own->vertex_count() != of.surface.mesh.positions.size())
+            return of.wrong("\"as\": the file has no weights");
+        of.edit.file = of.own;
+    }
+    return add_other_side(of);
+}
+
+/// With `as`, the rows of the file; else nothing.
+Result<std::vector<EditRow>> assigned_rows(const EditTask& task, const EditPart&,
+                                           std::span<const std::uint32_t> at) {
+    if (task.edit.parts) {
+        const MeshSurface& surface = task.surface.surface();
+        std::vector<double> area(surface.components, 0);
+        double all = 0;
+        for (std::size_t n = 0; n < surface.nodes(); ++n) {
+            area[surface.component[n]] += surface.mass[n];
+            all += surface.mass[n];
+        }
+        for (const std::uint32_t v : at)
+            if (const std::uint32_t n = surface.node_of[v]; n != MeshSurface::none)
+                if (const double share = area[surface.component[n]] / all; share > kBody)
+                    return Error{ErrorCode::input, "assign: the part at vertex " + std::to_string(v) + " is " +
+                                                       std::to_string(std::lround(100 * share)) +
+                                                       " % of the surface, the whole body: without \"parts\" only "
+                                                       "the selection is assigned"};
+    }
+    std::vector<EditRow> out;
+    if (task.edit.as.empty()) return out;
+    out.resize(at.size());
+    for (std::size_t k = 0; k < at.size(); ++k)
+        for (const Influence& i : (*task.edit.file)[at[k]]) out[k].push_back({i.joint, i.weight});
+    return out;
+}
+
+}  // namespace sinew
