@@ -2,19 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "edits/edit_engine.h"
 
 namespace sinew {
 namespace {
-
-std::string shown(double x) {
-    std::string text = std::to_string(x);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    return text;
-}
 
 /// Whether the member that the key sets is in its range.
 Status check_key(const EditKindInfo& kind, const EditKey& key, const WeightEdit& e, const EditPart& part,
@@ -27,8 +21,8 @@ Status check_key(const EditKindInfo& kind, const EditKey& key, const WeightEdit&
         const double x = e.*(*number);
         if (key.optional && std::isnan(x)) return Done{};
         if (!(x >= key.low && x <= key.high && std::isfinite(x)) || (key.whole && x != std::floor(x)))
-            return wrong((key.whole ? "a whole number" : "a number") + called + " from " + shown(key.low) + " to " +
-                         shown(key.high) + ", not " + shown(x));
+            return wrong((key.whole ? "a whole number" : "a number") + called + " from " + shortest_text(key.low) +
+                         " to " + shortest_text(key.high) + ", not " + shortest_text(x));
     } else if (const auto* list = std::get_if<std::vector<std::uint32_t> EditPart::*>(&key.member)) {
         const std::size_t given = (part.*(*list)).size();
         if ((given || !key.optional) && (key.joints ? given != key.joints : given == 0))
@@ -51,7 +45,7 @@ Status EditEngine::check(const WeightEdit& e) const {
             return wrong("the selection is for " + std::to_string(part->selection.size()) +
                          " vertices, but the mesh has " + std::to_string(vertices()));
         for (const float s : part->selection)
-            if (!(s >= 0 && s <= 1)) return wrong("a selection must be from 0 to 1, not " + std::to_string(s));
+            if (!(s >= 0 && s <= 1)) return wrong("a selection must be from 0 to 1, not " + shortest_text(s));
         for (const auto* list : {&part->joints, &part->region, &e.locked})
             for (const std::uint32_t j : *list)
                 if (j >= joints_) return wrong("there is no joint " + std::to_string(j));

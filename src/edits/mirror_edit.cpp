@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/joint_names.h"
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "core/vectors.h"
@@ -45,8 +46,8 @@ Status find_mirror(const EditPreparation& of) {
     }
     if (height == 0)
         return of.wrong("the side '" + printable(mirror.side) + "' is unknown: the mirror plane's normal is (" +
-                        std::to_string(symmetry->normal[0]) + ", " + std::to_string(symmetry->normal[1]) + ", " +
-                        std::to_string(symmetry->normal[2]) +
+                        shortest_text(symmetry->normal[0]) + ", " + shortest_text(symmetry->normal[1]) + ", " +
+                        shortest_text(symmetry->normal[2]) +
                         "), and left and right are known by names of joints only");
     mirror.point = symmetry->point;
     mirror.normal = symmetry->normal;

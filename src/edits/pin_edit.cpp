@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "core/vectors.h"
@@ -61,7 +62,7 @@ Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t join
             sum += k.weight;
         }
         if (!(std::abs(sum - 1) <= kSumSlack))
-            return wrong(place + "weights must add up to 1, not to " + std::to_string(sum));
+            return wrong(place + "weights must add up to 1, not to " + shortest_text(sum));
     }
     return Done{};
 }
