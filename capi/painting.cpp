@@ -57,7 +57,8 @@ snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t e
         Result<WeightEdit> one = io::parse_edit(scene, {edit, edit_size}, "edit");
         if (!one) return fail(one.error());
         const SkinWeights* own = scene.weights ? &*scene.weights : nullptr;
-        if (Status ok = complete_edits({&*one, 1}, painting->surface, scene.skeleton, own, context_of(context)); !ok)
+        if (Status ok = complete_edits({&*one, 1}, painting->surface, scene.skeleton, own, context_of(context));
+            !ok)
             return fail(ok.error());
         if (Status ok = painting->painted.apply(*one, again != 0, context_of(context)); !ok)
             return fail(ok.error());

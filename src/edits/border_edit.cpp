@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "edits/edit_kinds.h"
 
