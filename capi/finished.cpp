@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "handles.h"
+#include "report/questions_report.h"
 #include "report/report.h"
 #include "sinew/bind.h"
 #include "sinew/near.h"
@@ -131,6 +132,22 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
         std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*list, done))) : nullptr);
         *out = new snw_weights{std::move(*made)};
         if (report) *report = text.release();
+        return SNW_OK;
+    });
+}
+
+snw_status snw_questions_json(const snw_model* model, const snw_weights* weights, size_t top, snw_context* context,
+                              snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !weights) return missing(!model ? "model" : "weights");
+    return guarded([&] {
+        const io::Scene& scene = model->scene;
+        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
+        const Result<std::vector<Question>> asked =
+            questions(scene.mesh(), scene.skeleton, weights->weights, top, context_of(context));
+        if (!asked) return fail(asked.error());
+        *out = new_text(text_of(questions_json(scene, *asked)));
         return SNW_OK;
     });
 }

@@ -174,6 +174,7 @@ void add_pose(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 void add_check(CLI::App& app, int& exit);
+void add_questions(CLI::App& app, int& exit);
 void add_transfer(CLI::App& app, int& exit);
 void add_cutout(CLI::App& app, int& exit);
 void add_inspect(CLI::App& app, int& exit);

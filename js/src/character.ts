@@ -77,6 +77,7 @@ export class Character {
   matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
   deform = (matrices: Float64Array, dual: boolean, normals: boolean, own = false) =>
     this.call<Result<'deform'>>('deform', matrices, dual, normals, own);
+  questions = (top = 10) => this.call<Result<'questions'>>('questions', top);
   compare = () => this.call<Result<'compare'>>('compare');
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
   defects = () => this.call<Result<'defects'>>('defects');

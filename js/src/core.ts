@@ -160,6 +160,17 @@ export interface Painted {
   stuck: number;
 }
 
+/** One of snw_questions_json (docs/edits.md). */
+export interface Question {
+  kind: 'part' | 'border' | 'place';
+  text: string;
+  vertex: number;
+  point: [number, number, number];
+  joints: string[];
+  share: number;
+  line?: [number, number, number][];
+}
+
 /** The content of snw_compare_json; a: the file, b: the new weights. */
 export interface Compared {
   l1: {mean: number; median: number; p95: number; max: number};
@@ -781,6 +792,13 @@ export class Core {
     } finally {
       for (const at of [from, positions, turned]) this.m._free(at);
     }
+  }
+
+  /** The places where an answer about the new weights is likely worth most (`sinew questions`). */
+  questions(top: number): Question[] {
+    this.need(this.current(), 'bind first');
+    this.check(this.m._snw_questions_json(this.model, this.current(), top, 0, this.out));
+    return (JSON.parse(this.takeText()) as {questions: Question[]}).questions;
   }
 
   /** The numbers of `sinew compare`: the new weights against those of the file. Takes as long as a binding. */

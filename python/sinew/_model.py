@@ -344,6 +344,17 @@ class Weights:
                          0 if flags is None else len(flags), max_influences, None, out.out)
         return Weights(out, self.joint_names)
 
+    def pin(self, model, pins, reach=None, symmetric=False):
+        """Weights that have given rows at a few vertices, and what these change around them (docs/edits.md, pin).
+
+        pins: {vertex: {joint: weight}}, or a list of pins as in an edit list. reach: a length as a share of the square
+        root of the surface's area; 0.06 without it.
+        """
+        if isinstance(pins, dict):
+            pins = [{"vertex": int(v), "weights": {str(j): float(w) for j, w in row.items()}} for v, row in pins.items()]
+        edit = {"op": "pin", "pins": pins, "symmetric": bool(symmetric)}
+        return model.edit(self, [edit if reach is None else {**edit, "reach": float(reach)}])
+
     def difference(self, other):
         """The sum over joints of the absolute difference, 0 to 2, at each vertex: (V,) float32."""
         out = np.empty(len(self), np.float32)
@@ -610,6 +621,18 @@ class Model:
         made = Weights(out, self.joint_names)
         made.messages = tuple(taken(said).decode().splitlines())
         return made
+
+    def questions(self, weights=None, top=10, threads=0):
+        """Where an answer about weights is likely worth most: dicts of ``sinew questions --json`` (docs/edits.md).
+
+        weights: without, those of the file. ``Weights.pin`` answers.
+        """
+        weights, context, out = self.weights if weights is None else weights, _Context(threads), Handle(lib.bytes_free)
+        if weights is None:
+            raise UsageError("the file has no weights to ask about: give weights=")
+        with self._lock:
+            lib.questions_json(self._handle.value, weights._handle.value, top, context.value, out.out)
+        return json.loads(taken(out))["questions"]
 
     def distances(self, joint, threads=0, **options):
         """The distance through the volume from the bones of a joint: (V,) float32, in the units of the file.

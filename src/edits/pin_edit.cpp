@@ -14,9 +14,9 @@ namespace sinew {
 namespace {
 
 // Chosen on artists' weights (docs/evaluation.md).
-constexpr double kSoft = 0.01;        // added to weights before logarithms are taken
-constexpr double kUnchanged = 0.005;  // of a logarithm: the row stays as it is
-constexpr double kLeastNew = 0.01;    // weight of a joint that the row did not have
+constexpr double kSoft = 0.01;       // added to weights before logarithms are taken
+constexpr double kUnchanged = 0.01;  // of a logarithm: the row stays as it is
+constexpr double kLeastNew = 0.01;   // weight of a joint that the row did not have
 constexpr double kSumSlack = 0.01;
 
 Error wrong(const std::string& what) { return {ErrorCode::input, what}; }
@@ -171,6 +171,7 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
         high[c] = std::max(high[c], ratio[i]);
     }
 
+    const double least_new = std::log(1 + kLeastNew / kSoft);
     std::vector<EditRow> out(at.size());
     parallel_chunks(task.context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
         std::vector<double> here(joints.size()), weight(joints.size());
@@ -190,9 +191,9 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
                 else
                     out[k].push_back({i.joint, i.weight});
             for (std::size_t c = 0; c < joints.size(); ++c) {
-                if (weight[c] == 0 && !(here[c] > 0)) continue;
+                if (weight[c] == 0 && here[c] < least_new) continue;
                 const double x = (weight[c] + kSoft) * std::exp(std::clamp(here[c], low[c], high[c])) - kSoft;
-                if (x > 0 && (weight[c] > 0 || x >= kLeastNew)) out[k].push_back({joints[c], x});
+                if (x > 0) out[k].push_back({joints[c], x});
             }
         }
     });

@@ -34,8 +34,8 @@ def test_example(title, code, folder):
         assert (folder / written).stat().st_size > 1000, written
 
 
-def test_there_are_six_examples():
-    assert len(EXAMPLES) == 6
+def test_there_are_seven_examples():
+    assert len(EXAMPLES) == 7
 
 
 @pytest.mark.skipif(not shutil.which("mypy"), reason="there is no mypy (scripts/setup installs it)")

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "sinew/edits.h"
-#include "sinew/quality.h"
+#include "sinew/questions.h"
 #include "unit/support.h"
 
 namespace sinew {
@@ -310,6 +310,38 @@ TEST(Answers, ErrorsNameTheEntry) {
     apart.joints = {1, 2};
     says(apart, "edit 1: border: the joints 'arm_l' and 'arm_r' do not touch");
     says(border(0), "\"shift\", \"width\" or both");
+}
+
+TEST(Answers, QuestionsCoverTheSurfaceOnceAndOnBothSides) {
+    Grid g = Grid::sheet(60, 30, -0.5f);
+    Grid part = Grid::sheet(4, 4);
+    for (Vec3& p : part.positions) p = {0.5f + 0.1f * p.x, 0.1f * p.y, 0.4f};
+    const auto body = static_cast<std::uint32_t>(g.positions.size());
+    g.add(part);
+    const SkinWeights w = g.weights(ramp);
+    const Skeleton s = pair_of_sides();
+    const std::vector<Question> asked = must(questions(g.view(), s, w, 40));
+    ASSERT_EQ(asked.size(), 40u);
+    double covered = 0;
+    for (const Question& q : asked) covered += q.share;
+    EXPECT_LE(covered, 1.0001);
+    EXPECT_GT(covered, 0.8);
+    std::size_t parts = 0, borders = 0;
+    for (const Question& q : asked) {
+        EXPECT_EQ(q.kind == Question::Kind::part, q.vertex >= body);
+        parts += q.kind == Question::Kind::part;
+        borders += q.kind == Question::Kind::border;
+        for (const Vec3& p : q.line) EXPECT_NEAR(p.x, 0, 0.04);
+        EXPECT_FALSE(q.joints.empty());
+        EXPECT_NE(text_of(q, s).find("vertex " + std::to_string(q.vertex)), std::string::npos);
+    }
+    EXPECT_GT(parts, 0u);
+    EXPECT_GT(borders, 0u);
+    // The first one leaves nothing to ask on the other side.
+    const float x = g.positions[asked[0].vertex].x, y = g.positions[asked[0].vertex].y;
+    for (std::size_t i = 1; i < 5; ++i)
+        EXPECT_GT(std::hypot(g.positions[asked[i].vertex].x + x, g.positions[asked[i].vertex].y - y), 0.05);
+    EXPECT_FALSE(questions(g.view(), s, weights_of({{{0, 1}}}), 3));
 }
 
 }  // namespace
