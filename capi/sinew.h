@@ -331,8 +331,8 @@ snw_status snw_weights_keep(const snw_weights* fresh, const snw_weights* kept, c
  * need a binding. report: one line for each edit, or null. */
 snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, const char* edits,
                             size_t edits_size, snw_context* context, snw_bytes** report, snw_weights** out);
-/* Where an answer about these weights is likely worth most: the JSON of `sinew questions --json` (docs/edits.md), at
- * most `top` questions. An edit answers each: "pin", "assign" or "border". */
+/* Where an answer about these weights is likely worth most: the JSON of `sinew questions --json` (docs/edits.md),
+ * at most `top` questions. An edit answers each: "pin", "assign" or "border". */
 snw_status snw_questions_json(const snw_model* model, const snw_weights* weights, size_t top, snw_context* context,
                               snw_bytes** out);
 /* Weights of `source` for the mesh of `target`, which lies on it or around it in the same space, on the joints of
