@@ -31,11 +31,12 @@ const char* name_of(Question::Kind kind);
 /// The question in words: "Who owns the part at …: Head or Neck?".
 std::string text_of(const Question& question, const Skeleton& skeleton);
 
-/// At most `top` questions, the one that is worth most first. A question is worth the area of the surface around it
-/// that no question before it covers: within about 6 % of √area, on both sides of the skeleton's mirror plane, if
-/// it has one. How unsure the weights look does not count: measured with a simulated artist, it made the choice
-/// worse (docs/evaluation.md). An error (input) if the weights are not for the mesh. Time: the factorisation of a
-/// matrix of the surface, and two solutions a question; the same bits on any number of threads.
+/// At most `top` questions. Each is asked where those before it cover least of the surroundings, which reach about
+/// 6 % of √area on both sides of the skeleton's mirror plane, if it has one: loose parts first, then places far
+/// from each other. How unsure the weights look and the area of a part do not count: measured with a simulated
+/// artist, they made the choice worse (docs/evaluation.md). An error (input) if the weights are not for the mesh.
+/// Time: the factorisation of a matrix of the surface, and three solutions a question; the same bits on any number
+/// of threads.
 Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
                                         std::size_t top, Context* context = nullptr);
 

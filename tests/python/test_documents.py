@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import CHARACTERS, ROOT, run
+from conftest import CHARACTERS, ROOT, SINEW, run
 
 import sinew
 
@@ -20,6 +20,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     run(CHARACTERS, "caped", folder / "hero.glb")
     shutil.copy(folder / "hero.glb", folder / "jacket.glb")
+    run(SINEW, "bind", folder / "hero.glb", "-o", folder / "finished.glb", "--method", "closest-distance", "--quiet")
     return folder
 
 

@@ -29,6 +29,20 @@ def test_a_selection_and_locks_give_the_weights_of_the_command(biped, work):
     assert model.bind("closest-distance").weights() == sinew.load(work / "locked.glb").weights
 
 
+def test_questions_are_those_of_the_command_and_pins_answer_them(biped, work):
+    model = sinew.load(biped)
+    said = subprocess.run([SINEW, "questions", biped, "--json", "--top", "5"], capture_output=True, text=True)
+    asked = model.questions(top=5)
+    assert said.returncode == 0 and json.loads(said.stdout)["questions"] == asked and len(asked) == 5
+    name = asked[0]["joints"][0]
+    vertex = asked[0]["vertex"]
+    answered = model.weights.pin(model, {vertex: {name: 1}}, reach=0.1)
+    assert answered.dense()[vertex, model.joint_names.index(name)] == 1
+    assert answered == model.weights.pin(model, [{"vertex": vertex, "weights": {name: 1}}], reach=0.1)
+    with pytest.raises(sinew.InputError, match="pin 1: weights must add up to 1"):
+        model.weights.pin(model, {vertex: {name: 0.5}})
+
+
 def test_check_gives_the_report_of_the_command(biped):
     model = sinew.load(biped)
     for options, words in (({}, ()), ({"profile": "unreal", "skip": ["bleed", "stretch"], "thresholds": {"tiny": 0}},
