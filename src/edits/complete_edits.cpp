@@ -24,10 +24,11 @@ Brush mirrored(const Brush& brush, const Symmetry& symmetry) {
 
 /// Raises the selection to that of the strokes.
 void add_strokes(std::vector<float>& selection, const std::vector<BrushSelection>& brushes,
-                 EditSurfaceState& surface, const Symmetry* symmetry) {
+                 EditSurfaceState& surface, const Symmetry* symmetry, Context* context) {
     selection.resize(surface.mesh.positions.size(), 0);
     for (const BrushSelection& b : brushes) {
-        const std::vector<float>& marked = surface.marked(symmetry ? mirrored(b.brush, *symmetry) : b.brush);
+        const std::vector<float>& marked =
+            surface.marked(symmetry ? mirrored(b.brush, *symmetry) : b.brush, context);
         for (std::size_t v = 0; v < selection.size(); ++v)
             selection[v] = std::max(selection[v], b.within.empty() ? marked[v] : marked[v] * b.within[v]);
     }
@@ -51,14 +52,15 @@ Status complete_strokes(const EditPreparation& of) {
         SINEW_TRY_LET(const Symmetry* found, of.symmetry());
         symmetry = found;
     }
-    add_strokes(e.selection, e.brushes, of.surface, nullptr);
+    add_strokes(e.selection, e.brushes, of.surface, nullptr, of.context);
     if (symmetry) {
         SINEW_TRY_LET(EditPart other, with_partners(of, *symmetry));
         // The same joints: one part, so that the middle is not edited twice.
         const bool one = other.region == e.region && other.joints == e.joints && other.with == e.with;
-        add_strokes(one ? e.selection : other.selection, e.brushes, of.surface, symmetry);
+        add_strokes(one ? e.selection : other.selection, e.brushes, of.surface, symmetry, of.context);
         if (!one) e.other_side = std::move(other);
     }
+    if (of.context && of.context->cancel) return Error{ErrorCode::cancelled, "cancelled while painting"};
     e.brushes.clear();
     return Done{};
 }

@@ -46,8 +46,8 @@ Status find_mirror(const EditPreparation& of) {
     }
     if (height == 0)
         return of.wrong("the side '" + printable(mirror.side) + "' is unknown: the mirror plane's normal is (" +
-                        shortest_text(symmetry->normal[0]) + ", " + shortest_text(symmetry->normal[1]) + ", " +
-                        shortest_text(symmetry->normal[2]) +
+                        number_text(symmetry->normal[0], 3) + ", " + number_text(symmetry->normal[1], 3) + ", " +
+                        number_text(symmetry->normal[2], 3) +
                         "), and left and right are known by names of joints only");
     mirror.point = symmetry->point;
     mirror.normal = symmetry->normal;

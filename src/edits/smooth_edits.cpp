@@ -1,6 +1,7 @@
 // Edits that take means of rows along the surface.
 #include <algorithm>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "edits/edit_kinds.h"
 
@@ -15,6 +16,11 @@ Result<std::vector<EditRow>> smoothed_rows(const EditTask& task, const EditPart&
     const MeshSurface& mesh = task.surface.surface();
     const Neighbourhoods& near = task.surface.neighbours();
     const double length = edit.value;
+    // A larger one would be the mean of all: likely another unit, and the square of the vertices in time.
+    if (const double size = box_of(task.surface.mesh.positions).diagonal(); length > size)
+        return Error{ErrorCode::usage, "smooth: the length " + shortest_text(edit.value) +
+                                           " is larger than the whole mesh, which measures " + short_number(size) +
+                                           " (is it in another unit?)"};
     std::vector<EditRow> out(at.size());
     parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
         Neighbourhoods::Scratch scratch(mesh.nodes());
