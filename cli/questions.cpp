@@ -9,22 +9,25 @@
 namespace sinew::cli {
 namespace {
 
-struct QuestionsArguments : InputOptions {
+struct QuestionsArguments : InputOptions, MachineOptions {
     std::string input, weights;
     std::size_t top = 10;
     bool json = false;
 };
 
 int run_questions(const QuestionsArguments& args) {
-    Result<io::Scene> scene = io::load(args.input, args.load());
+    Context context;
+    args.apply(context);
+    Progress progress(context, true);
+    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
-    if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
+    if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
     if (!scene->weights)
         return fail({ErrorCode::input, args.input +
                                            ": the file has no weights to ask about (sinew bind computes them; "
                                            "--weights takes them from a file)"});
     const Result<std::vector<Question>> asked =
-        questions(scene->mesh(), scene->skeleton, *scene->weights, args.top);
+        questions(scene->mesh(), scene->skeleton, *scene->weights, args.top, &context);
     if (!asked) return fail(asked.error());
     if (args.json) {
         fmt::print("{}", text_of(questions_json(*scene, *asked)));
@@ -51,6 +54,7 @@ void add_questions(CLI::App& app, int& exit) {
     c->add_option("--top", args->top, "How many questions")->check(CLI::Range(1, 1000))->capture_default_str();
     c->add_flag("--json", args->json, "JSON on standard output");
     add_input_options(*c, *args);
+    add_machine_options(*c, *args, "Options");
     c->callback([args, &exit] { exit = run_questions(*args); });
 }
 
