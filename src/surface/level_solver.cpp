@@ -141,6 +141,7 @@ void LevelSolver::restrict(LocalField finest, Job& job, Scratch& scratch) const 
 }
 
 void LevelSolver::solve_coarsest(std::vector<Job>& jobs, Context* context) const {
+    if (cancelled(context)) return;  // jobs may have been left out
     constexpr std::size_t batch = Cholesky::kBatch;
     parallel_for(context, (jobs.size() + batch - 1) / batch, 1, [&](std::size_t b) {
         std::vector<double> columns(factors_.size() * batch, 0);

@@ -119,6 +119,10 @@ TEST(LevelSolver, SolvesWhatTheDirectSolverSolves) {
         for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found[k].value, again[k].value);
         found = again;
     }
+    Context stopped;
+    stopped.cancel = true;
+    const LevelSolver solver = test::must(LevelSolver::make(levels, d, nullptr));
+    for (const LocalField& field : solver.solve(b, &stopped)) EXPECT_TRUE(field.value.empty());
     for (std::size_t k = 0; k < 2; ++k) {
         std::vector<double> right(nodes, 0);
         for (std::size_t n = 0; n < b[k].node.size(); ++n) right[b[k].node[n]] = static_cast<double>(b[k].value[n]);
