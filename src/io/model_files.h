@@ -42,7 +42,7 @@ public:
 
     /// Counts bytes that were read.
     Status add_file(std::size_t bytes, const std::string& what);
-    /// Counts bytes that are to be allocated; an ErrorCode::too_large if there are not so many left.
+    /// Counts bytes before they are allocated. ErrorCode::too_large if fewer are left of the limit.
     Status take(std::size_t bytes, const std::string& what);
     void give_back(std::size_t bytes);
 

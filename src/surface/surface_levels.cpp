@@ -211,7 +211,7 @@ void add_square(EntrySums& sums, const SurfaceLevel::Stencil& a, const SurfaceLe
             if (const double x = -w * v[i] * v[j]; x != 0) sums.add(of[i], of[j], x);
 }
 
-/// Pᵀ L P, of a level with so many nodes: add(sums, i) adds the entries of each of `count` items, of which
+/// Pᵀ L P, for a coarser level of `nodes` nodes: add(sums, i) adds the entries of each of `count` items, of which
 /// `together` are summed at a time, a part of the result's bits.
 template <typename Add>
 std::vector<MeshSurface::Edge> restricted(std::size_t count, std::size_t together, std::size_t nodes,

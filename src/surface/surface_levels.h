@@ -52,8 +52,8 @@ SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std:
 SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
                      Context* context);
 
-/// The Laplacian of a level with so many nodes, from edges of the finer one: that of fields which are read by these
-/// stencils. Each edge once, in no order; weights may be < 0. The same bits on any number of threads.
+/// Pᵀ L P: the Laplacian of a coarser level of `nodes` nodes. L: given by the edges of the finer level; P: by the
+/// stencils of its nodes. Each edge once, in no order; weights may be < 0. The same bits on any number of threads.
 std::vector<MeshSurface::Edge> restrict_laplacian(std::span<const MeshSurface::Edge> fine,
                                                   std::span<const SurfaceLevel::Stencil> stencil, std::size_t nodes,
                                                   Context* context);

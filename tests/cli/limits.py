@@ -279,7 +279,7 @@ class Time(FilesCase):
         return path
 
     def seconds(self, most, *words):
-        """Runs the program with so many seconds of the processors."""
+        """Runs the program with a limit of processor time, in seconds."""
         done = support.sinew(*words, timeout=600, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)))
         self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
 
