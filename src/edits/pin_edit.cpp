@@ -62,7 +62,7 @@ Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t join
             sum += k.weight;
         }
         if (!(std::abs(sum - 1) <= kSumSlack))
-            return wrong(place + "weights must add up to 1, not to " + shortest_text(sum));
+            return wrong(place + "weights must add up to 1, not to " + number_text(sum, 4));
     }
     return Done{};
 }
