@@ -95,12 +95,20 @@ enum class Voxelizer {
     hardware,  ///< the paper's way: slices of the z-buffer, through OpenGL without a display
 };
 
+/// When the two views of a pair call a voxel internal. They differ only where the mesh is open or its faces are
+/// flipped: a back face is then seen from one side alone.
+enum class ViewPairs {
+    both,    ///< both views see a back face first
+    either,  ///< one of them does (Dionne and de Lasa 2014, eq. 5, as printed)
+};
+
 struct VoxelizeOptions {
     int resolution = 256;         ///< voxels along the longest side: a power of two, 32..1024
     bool winding_numbers = true;  ///< settle ambiguous voxels (one agreeing view pair) by winding number
     bool repair_facing = true;    ///< use MeshTopology::turned, so that flipped parts are solid too
     bool keep_ambiguous = false;  ///< fill VoxelGrid::ambiguous_voxels, for pictures and comparisons
     Voxelizer voxelizer = Voxelizer::cpu;
+    ViewPairs view_pairs = ViewPairs::both;
 };
 Status check(const VoxelizeOptions& options);
 

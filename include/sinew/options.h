@@ -54,6 +54,12 @@ enum class RingPlacement {
     axes,   ///< one plane through the joint, across its axis that is nearest to its bones, as in the source
 };
 
+/// mesh_geodesic: the distance at which a ring starts.
+enum class RingStart {
+    late,  ///< points far from the joint start later: a plane sideways through a collar bone cuts to both shoulders
+    zero,  ///< all of the ring at distance 0 (Tokheim 2003)
+};
+
 /// voxel_heat: the processor that computes the steady heat.
 enum class HeatBy {
     cpu,       ///< a linear solver
@@ -85,11 +91,12 @@ struct BindOptions {
     /// [0, 1]: the bone shares no vertices. Joint::hard_range takes precedence.
     std::array<float, 2> hard_range{0.2f, 0.8f};
     RingPlacement rings = RingPlacement::joint;
+    RingStart ring_start = RingStart::late;
     /// mesh_geodesic: computes distances from a matrix of all pairs, as in the source, instead of one search per
     /// joint. For comparison: the distances are the same. For meshes of at most all_pairs_limit positions.
     bool all_pairs = false;
     /// voxel_heat: rate at which heat leaves through the skin, relative to conduction over the longest side of the
-    /// box; 1..1e5. With a larger rate heat falls faster with the distance from its bone.
+    /// box; 1..1e5, or 0 with iterations. With a larger rate heat falls faster with the distance from its bone.
     float cooling = 250;
     /// voxel_heat: 0 solves for steady heat. N > 0: N sweeps of averaging, the simple scheme of the source, which
     /// ends far from steady heat if N is small. 0..1e6.

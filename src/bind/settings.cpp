@@ -165,7 +165,8 @@ Status set_method(const BindSetting& s, BindOptions& options, std::string_view v
 
 /// The values of Dionne and de Lasa (2014), "unless noted, examples use", and of eq. 8.
 constexpr std::string_view kAsPublished =
-    "resolution 256, local-resolution off, winding-numbers on, domain sparse, penalty 4, overshoot 0, "
+    "resolution 256, local-resolution off, view-pairs either, winding-numbers on, domain sparse, penalty 4, "
+    "overshoot 0, "
     "falloff-law inverse-power, falloff 0.1, lambda-min 5, lambda-max 30, max-influences 4, limit-rule cut";
 
 Status set_as_published(const BindSetting& s, BindOptions& options, std::string_view value) {
@@ -310,6 +311,9 @@ const std::vector<Row>& rows() {
         on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>(
             "winding-numbers", Kind::choice, {in_volume},
             "Decide by winding numbers whether ambiguous voxels are inside"),
+        choice<[](O& o) -> ViewPairs& { return o.voxels.view_pairs; }>(
+            "view-pairs", "Method", "both either", {in_volume},
+            "A voxel has the vote of an axis if both views along it see a back face first, or either of them"),
         choice<[](O& o) -> Voxelizer& { return o.voxels.voxelizer; }>(
             "voxelizer", "Method", "cpu hardware", {in_volume},
             "hardware: the same voxels, from z-buffer slices drawn by OpenGL"),
@@ -323,12 +327,16 @@ const std::vector<Row>& rows() {
             "rings", "Method", "joint bone axes", {only<Method::mesh_geodesic>},
             "joint: ring at the joint; bone: at the middle of its bones; axes: at the joint, across one of its "
             "axes")),
+        refuse_unread(choice<[](O& o) -> RingStart& { return o.ring_start; }>(
+            "ring-start", "Method", "late zero", {only<Method::mesh_geodesic>},
+            "late: places of a ring far from the joint start at a distance; zero: all of it at 0, as published")),
         refuse_unread(on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
             "all-pairs", Kind::flag, {only<Method::mesh_geodesic>},
             "Compute the same distances by a matrix of all pairs (for small meshes)")),
         number<[](O& o) -> float& { return o.cooling; }>(
             "cooling", "Method", {only<Method::voxel_heat>},
-            "Heat loss at the surface, per longest side; larger = steeper falloff", {1, 1e5}),
+            "Heat loss at the surface, per longest side; larger = steeper falloff; 0 = none, with iterations",
+            {0, 1e5}),
         refuse_unread(whole<[](O& o) -> int& { return o.iterations; }>(
             "iterations", "Method", "", {only<Method::voxel_heat>},
             "Number of averaging sweeps instead of the solver; 0 = solver", {0, 1e6})),
@@ -486,6 +494,11 @@ Status check(const BindOptions& options) {
     if (options.as_published && options.local_resolution)
         return Error{ErrorCode::usage,
                      "as-published: the paper has voxels of one size; leave out local-resolution"};
+    if (options.method == Method::voxel_heat && options.cooling < 1 &&
+        (options.cooling != 0 || options.iterations == 0))
+        return Error{ErrorCode::usage, options.cooling == 0
+                                           ? "cooling: without loss all heat at rest is equal; 0 needs iterations"
+                                           : "cooling must lie within [1, 100000], or be 0 with iterations"};
     if (options.domain == DomainKind::sparse_boundary && !method->coarse_bones)
         return Error{ErrorCode::usage, "method " + method_name +
                                            " needs leaves that are fine where bones lie: domain sparse-boundary is "

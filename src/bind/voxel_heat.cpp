@@ -42,12 +42,14 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
             lit[seed.leaf] = true;
         }
     const auto solver = std::make_shared<HeatSolver>(problem.conduction, loss);
-    std::vector<HeatSolver::Row> together;
-    solver->solve({&every, 1}, together, kRoughTolerance, task.context);
-    if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while heating"};
-    for (std::size_t i = 0; i < n; ++i)
-        if (together[i][0] < kCold) loss[i] = 0;
-    solver->set_loss(std::move(loss));
+    if (loss_at_skin > 0) {
+        std::vector<HeatSolver::Row> together;
+        solver->solve({&every, 1}, together, kRoughTolerance, task.context);
+        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while heating"};
+        for (std::size_t i = 0; i < n; ++i)
+            if (together[i][0] < kCold) loss[i] = 0;
+        solver->set_loss(std::move(loss));
+    }
     if (hardware) SINEW_TRY(hardware->load(solver->levels()));
 
     const BoneSeeds& seeds = problem.seeds;

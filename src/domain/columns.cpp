@@ -2,8 +2,8 @@
 //
 // Dionne and de Lasa 2014, section 5.1, render the mesh once per slice and view and ask whether the first visible
 // surface is a back face. All slices of a view see the same surfaces, so it is enough to find the crossings once:
-// between two consecutive crossings nothing changes. A view pair agrees on a gap if the crossing below it enters
-// the mesh and the crossing above it leaves the mesh.
+// between two consecutive crossings nothing changes. One view calls a gap internal if the crossing below it enters
+// the mesh, the opposite view if the crossing above it leaves the mesh.
 
 #include <algorithm>
 #include <array>
@@ -164,22 +164,26 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
     }
 }
 
-// Writes the solid spans along axis w between sorted crossings. In a grid with blocks, sets all voxels of the spans
-// that are in blocks. In other grids, sets one bit at the begin and one past the end of each span, for fill_spans.
-void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
+// Writes the solid spans along axis w between sorted crossings (equation 5). In a grid with blocks, sets all voxels
+// of the spans that are in blocks. In other grids, sets one bit at the begin and one past the end of each span, for
+// fill_spans.
+void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w, ViewPairs pairs) {
     const int r = grid.resolution();
     const int u = (w + 1) % 3, v = (w + 2) % 3;
+    const int low = w == 2 ? grid.region().first : 0, high = w == 2 ? grid.region().end : r;
     const BitGrid* blocks = grid.region().blocks.get();
     constexpr std::int64_t step = std::int64_t{kVoxel} * kDepthUnits, half = step / 2;
-    for (std::size_t c = 0; c + 1 < crossings.size(); ++c) {
-        const Crossing below = crossings[c], above = crossings[c + 1];
-        if (!enters(below) || enters(above) || column_of(below) != column_of(above)) continue;
+    // The gap between two crossings; before the first and after the last one of a column there is no surface.
+    const auto fill_gap = [&](const Crossing* below, const Crossing* above) {
+        const bool upwards = above && !enters(*above), downwards = below && enters(*below);
+        if (pairs == ViewPairs::both ? !(upwards && downwards) : !(upwards || downwards)) return;
         // Voxels whose centre lies strictly between the two crossings.
-        const std::int64_t from = std::max<std::int64_t>(0, floor_div(depth_of(below) - half, step) + 1);
-        const std::int64_t to = -floor_div(-(depth_of(above) - half), step) - 1;
-        if (from > to) continue;
-        const int first = static_cast<int>(from), end = static_cast<int>(std::min<std::int64_t>(r, to + 1));
-        const int column = static_cast<int>(column_of(below));
+        const std::int64_t from = below ? floor_div(depth_of(*below) - half, step) + 1 : low;
+        const std::int64_t to = above ? -floor_div(-(depth_of(*above) - half), step) - 1 : high - 1;
+        const int first = static_cast<int>(std::max<std::int64_t>(low, from));
+        const int end = static_cast<int>(std::min<std::int64_t>(high, to + 1));
+        if (first >= end) return;
+        const int column = static_cast<int>(column_of(below ? *below : *above));
         int q[3];
         q[u] = column % r;
         q[v] = column / r;
@@ -188,9 +192,9 @@ void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
             grid.words()[grid.index(q[0], q[1], q[2])] ^= std::uint64_t{1} << (q[0] & 63);
         };
         if (!blocks) {
-            if (first < r) flip(first);
-            if (end < r) flip(end);
-            continue;
+            flip(first);
+            if (end < high) flip(end);
+            return;
         }
         constexpr int side = BitGrid::kBlock;
         for (int k = first; k < end; k = (k | (side - 1)) + 1) {
@@ -199,6 +203,15 @@ void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
             for (int i = k; i < std::min(end, (k | (side - 1)) + 1); ++i)
                 flip(i);  // spans of a column do not overlap
         }
+    };
+    for (std::size_t c = 0; c <= crossings.size(); ++c) {
+        const Crossing* below = c > 0 ? &crossings[c - 1] : nullptr;
+        const Crossing* above = c < crossings.size() ? &crossings[c] : nullptr;
+        if (below && above && column_of(*below) != column_of(*above)) {
+            fill_gap(below, nullptr);
+            below = nullptr;
+        }
+        fill_gap(below, above);
     }
 }
 
@@ -383,7 +396,7 @@ private:
 
 }  // namespace
 
-Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
+Result<PairVotes> vote_by_columns(const Lattice& lattice, ViewPairs pairs, Context* context) {
     PairVotes inside = {BitGrid(lattice.resolution), BitGrid(lattice.resolution), BitGrid(lattice.resolution)};
     for (BitGrid& of_axis : inside) of_axis.restrict_to(lattice.used);
     {
@@ -397,7 +410,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
                 const std::vector<const Crossings*> lists = gatherer.lists(axis, pile);
                 if (!lists.empty())
                     put_spans(inside[axis], in_order(lists, static_cast<int>(pile), lattice.resolution),
-                              static_cast<int>(axis));
+                              static_cast<int>(axis), pairs);
             });
         }
     }

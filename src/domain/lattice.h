@@ -63,7 +63,7 @@ using PairVotes = std::array<BitGrid, 3>;
 
 /// By the crossings of every voxel column with the mesh; if only some blocks are requested, of the columns
 /// through those. O(T + crossings log crossings + r³/64).
-Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context);
+Result<PairVotes> vote_by_columns(const Lattice& lattice, ViewPairs pairs, Context* context);
 
 /// Resources that slicing used.
 struct SliceReport {
@@ -75,7 +75,8 @@ struct SliceReport {
 
 /// By slicing the z-buffer, with any OpenGL driver (slices_gl.cpp). The threads are those of the driver.
 /// Errors: io without a driver, too_large beyond its limits, usage in a build without OpenGL.
-Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, SliceReport* report = nullptr);
+Result<PairVotes> vote_by_slices(const Lattice& lattice, ViewPairs pairs, Context* context,
+                                 SliceReport* report = nullptr);
 
 /// Success, or the error of code usage in a build without OpenGL.
 Status check_slices();

@@ -371,24 +371,26 @@ std::uint32_t reversed(std::uint32_t x) {
     return x >> 16 | x << 16;
 }
 
-// Sets the voxels that are inside for both views of a pair: a group of 128 slices from above, and all groups from
-// below, with bits in reverse order.
+// Sets the voxels that are inside for a pair of views (equation 5): a group of 128 slices from above, and all
+// groups from below, with bits in reverse order.
 void pair_up(BitGrid& inside, int axis, int group, const Picture& above, const std::vector<Picture>& below,
-             Context* context) {
+             ViewPairs pairs, Context* context) {
     const int r = inside.resolution(), words = r / 32;
     const auto row_of = [&](int j) {  // j: along the second axis of the picture
         for (int i = 0; i < r; ++i) {
             const std::size_t pixel = 4 * (static_cast<std::size_t>(r - 1 - j) * r + i);
             for (int k = 4 * group; k < std::min(4 * group + 4, words); ++k) {
                 const int opposite = words - 1 - k;
-                std::uint32_t both = above[pixel + k % 4];
-                if (both) both &= reversed(below[static_cast<std::size_t>(opposite / 4)][pixel + opposite % 4]);
+                const std::uint32_t one = above[pixel + k % 4];
+                const std::uint32_t other =
+                    reversed(below[static_cast<std::size_t>(opposite / 4)][pixel + opposite % 4]);
+                std::uint32_t internal = pairs == ViewPairs::both ? one & other : one | other;
                 if (axis == 0) {
-                    inside.words()[inside.index(32 * k, i, j)] |= std::uint64_t{both} << (32 * k & 63);
+                    inside.words()[inside.index(32 * k, i, j)] |= std::uint64_t{internal} << (32 * k & 63);
                     continue;
                 }
-                for (; both; both &= both - 1) {
-                    const int w = 32 * k + std::countr_zero(both);
+                for (; internal; internal &= internal - 1) {
+                    const int w = 32 * k + std::countr_zero(internal);
                     axis == 1 ? inside.set(j, w, i) : inside.set(i, j, w);
                 }
             }
@@ -420,7 +422,7 @@ Status check_slices(const SliceSize& size, const SliceLimits& limits) {
     return Done{};
 }
 
-Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, SliceReport* report) {
+Result<PairVotes> vote_by_slices(const Lattice& lattice, ViewPairs pairs, Context* context, SliceReport* report) {
     SliceReport unwanted;
     SINEW_TRY_LET(Slicer slicer, Slicer::create(lattice, report ? *report : unwanted));
     const int r = lattice.resolution;
@@ -432,7 +434,7 @@ Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, Slice
         SINEW_TRY(slicer.view(axis, false, slabs, context,
                               [&](int, const Picture& picture) { below.push_back(picture); }));
         SINEW_TRY(slicer.view(axis, true, slabs, context, [&](int group, const Picture& picture) {
-            pair_up(inside, axis, group, picture, below, context);
+            pair_up(inside, axis, group, picture, below, pairs, context);
         }));
     }
     return votes;

@@ -9,6 +9,8 @@ Status check_slices() {
                  "where libepoxy-dev is installed"};
 }
 
-Result<PairVotes> vote_by_slices(const Lattice&, Context*, SliceReport*) { return check_slices().error(); }
+Result<PairVotes> vote_by_slices(const Lattice&, ViewPairs, Context*, SliceReport*) {
+    return check_slices().error();
+}
 
 }  // namespace sinew

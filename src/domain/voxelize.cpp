@@ -243,7 +243,8 @@ Result<Voxels> vote(const GridTransform& transform, const BitGrid::Region& used,
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
 
     const bool slices = options.voxelizer == Voxelizer::hardware;
-    SINEW_TRY_LET(PairVotes votes, slices ? vote_by_slices(lattice, context) : vote_by_columns(lattice, context));
+    SINEW_TRY_LET(PairVotes votes, slices ? vote_by_slices(lattice, options.view_pairs, context)
+                                          : vote_by_columns(lattice, options.view_pairs, context));
     for (BitGrid& of_axis : votes) {
         if (slices && used.blocks) clear(of_axis, *used.blocks, false, context);
         of_axis.restrict_to(used);

@@ -6,6 +6,7 @@
 
 #include "core/bone_space.h"
 #include "field/edge_graph.h"
+#include "sinew/options.h"
 
 namespace sinew {
 
@@ -14,13 +15,12 @@ namespace sinew {
 /// with the smallest mean distance. If no loop surrounds the point, it is the loop that passes nearest. A loop
 /// of another part (clothes over a body) also belongs to the ring if it is about as near. If no loop surrounds
 /// the point and the nearest position is much nearer than any loop (the tip of a leaf, a joint outside), the
-/// nearest positions are used. Points of a loop that are farther from the joint than half the smallest width of
-/// the loop (plus a tenth) start later by the difference: a plane sideways through a collar bone cuts from
-/// shoulder to shoulder.
+/// nearest positions are used. With RingStart::late, points of a loop that are farther from the joint than half
+/// the smallest width of the loop (plus a tenth) start later by the difference.
 class RingFinder {
 public:
     /// Keeps references.
-    explicit RingFinder(const EdgeGraph& graph) : graph_(graph) {}
+    explicit RingFinder(const EdgeGraph& graph, RingStart start = RingStart::late) : graph_(graph), start_(start) {}
 
     enum class Kind {
         around,   ///< a loop around the point
@@ -44,6 +44,7 @@ public:
 
 private:
     const EdgeGraph& graph_;
+    RingStart start_;
 };
 
 }  // namespace sinew

@@ -69,18 +69,19 @@ bool has_tie(const Column& column) {
     return false;
 }
 
-bool inside(const Column& column, int k) {
+bool inside(const Column& column, int k, ViewPairs pairs) {
     const std::int64_t centre = std::int64_t{k} * kVoxel + kCentre;
     const auto above = std::partition_point(column.crossings.begin(), column.crossings.end(),
                                             [&](const Crossing& c) { return c.below(centre); });
-    return above != column.crossings.begin() && above != column.crossings.end() && !std::prev(above)->leaves &&
-           above->leaves;
+    const bool downwards = above != column.crossings.begin() && !std::prev(above)->leaves;
+    const bool upwards = above != column.crossings.end() && above->leaves;
+    return pairs == ViewPairs::both ? downwards && upwards : downwards || upwards;
 }
 
 }  // namespace
 
 Disagreement compare_votes(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
-                           const PairVotes& second) {
+                           const PairVotes& second, ViewPairs pairs) {
     const int r = lattice.resolution;
     Disagreement found;
     for (int axis = 0; axis < 3; ++axis) {
@@ -118,7 +119,7 @@ Disagreement compare_votes(const Lattice& lattice, const BitGrid& boundary, cons
             q[axis] = voxel.k;
             q[(axis + 1) % 3] = voxel.i;
             q[(axis + 2) % 3] = voxel.j;
-            const bool truth = inside(column, voxel.k);
+            const bool truth = inside(column, voxel.k, pairs);
             const bool first_right = a.get(q[0], q[1], q[2]) == truth;
             if (first_right && column.on_edge) {
                 ++found.on_edge;

@@ -25,6 +25,6 @@ struct Disagreement {
 
 /// O(r³/64 + columns that differ · T).
 Disagreement compare_votes(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
-                           const PairVotes& second);
+                           const PairVotes& second, ViewPairs pairs = ViewPairs::both);
 
 }  // namespace sinew::test

@@ -32,10 +32,15 @@ protected:
 Disagreement compare_on(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
                         SliceReport* report = nullptr) {
     const Lattice lattice = make_lattice(grid.transform, mesh, turned, nullptr);
-    const Result<PairVotes> columns = vote_by_columns(lattice, nullptr);
-    const Result<PairVotes> slices = vote_by_slices(lattice, nullptr, report);
-    EXPECT_TRUE(slices) << slices.error().message;
-    return slices ? test::compare_votes(lattice, grid.boundary, *columns, *slices) : Disagreement{};
+    const auto compare = [&](ViewPairs pairs) {
+        const Result<PairVotes> columns = vote_by_columns(lattice, pairs, nullptr);
+        const Result<PairVotes> slices = vote_by_slices(lattice, pairs, nullptr, report);
+        EXPECT_TRUE(slices) << slices.error().message;
+        return slices ? test::compare_votes(lattice, grid.boundary, *columns, *slices, pairs) : Disagreement{};
+    };
+    const Disagreement either = compare(ViewPairs::either);
+    EXPECT_EQ(either.unexplained(), 0u) << either.example;
+    return compare(ViewPairs::both);
 }
 
 Disagreement compare_on(const MeshView& mesh, int resolution, SliceReport* report = nullptr) {
@@ -210,7 +215,7 @@ TEST_F(Slices, CanBeCancelled) {
     context.cancel = true;
     const Lattice lattice =
         make_lattice(voxelize(mesh, analyse_mesh(mesh), {64})->transform, mesh, nullptr, nullptr);
-    const Result<PairVotes> votes = vote_by_slices(lattice, &context);
+    const Result<PairVotes> votes = vote_by_slices(lattice, ViewPairs::both, &context);
     ASSERT_FALSE(votes);
     EXPECT_EQ(votes.error().code, ErrorCode::cancelled);
 }
@@ -237,7 +242,7 @@ protected:
     MeshView mesh{shape.positions, shape.triangles, {}};
     Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {64});
     Lattice lattice = make_lattice(grid->transform, mesh, nullptr, nullptr);
-    PairVotes votes = *vote_by_columns(lattice, nullptr);
+    PairVotes votes = *vote_by_columns(lattice, ViewPairs::both, nullptr);
 };
 
 TEST_F(CompareVotes, NamesTheWrongVoxelizer) {

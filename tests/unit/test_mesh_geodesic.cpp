@@ -162,6 +162,30 @@ TEST(Ring, OnATubeStartsExactlyAtTheCut) {
     EXPECT_EQ(started, 32u);  // both ends of 16 edges
 }
 
+TEST(Ring, StartsLateOrAtZeroFarFromTheJoint) {
+    Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21);
+    for (Vec3& p : s.positions) p.z *= 4;  // as wide as a chest with both shoulders
+    const Graph g(s);
+    const double at = 0.03;
+    const auto start = [&](RingStart rule) {
+        std::vector<float> least(g.graph.position.size(), INFINITY);
+        for (const EdgeSource& e : RingFinder(g.graph, rule).find({at, 0, 0}, {1, 0, 0}).sources)
+            least[e.node] = std::min(least[e.node], e.distance);
+        return least;
+    };
+    const std::vector<float> late = start(RingStart::late), zero = start(RingStart::zero);
+    for (std::size_t i = 0; i < zero.size(); ++i) {
+        if (std::isinf(zero[i])) continue;
+        const Vec3 p = g.graph.position[i];
+        EXPECT_NEAR(zero[i], std::abs(p.x - at), 1e-6);
+        // Half of the smallest width is 0.1 along y; the rays of the test for loops pass a little beside it.
+        EXPECT_NEAR(late[i] - zero[i], std::max(0.0, std::hypot(p.y, p.z) - 0.115), 0.01);
+    }
+    EXPECT_GT(*std::max_element(late.begin(), late.end(),
+                                [](float a, float b) { return (std::isinf(a) ? 0 : a) < (std::isinf(b) ? 0 : b); }),
+              0.25f);
+}
+
 TEST(Ring, TakesTheLegAroundTheJoint) {
     const test::Character c = test::u_tube();
     const Graph g(c.mesh());

@@ -116,6 +116,44 @@ TEST(VoxelHeat, SweepsOfAveragingEndAtTheSameWeights) {
     EXPECT_EQ(few.report().coverage[static_cast<std::size_t>(Coverage::none)], 0u);
 }
 
+// Heat of a joint at a vertex.
+double strength_of(const Binding& binding, std::size_t v, std::uint32_t joint) {
+    const auto& table = binding.influences();
+    for (std::size_t k = v * table.width; k < (v + 1) * table.width; ++k)
+        if (table.joint[k] == joint) return table.strength[k];
+    return 0;
+}
+
+TEST(VoxelHeat, PlainAveragingHasNoLoss) {
+    const test::Character c = test::quadruped(0.03);
+    BindOptions o = heat(32);
+    o.finish.max_influences = all_influences;
+    o.cooling = 0;
+    const Status refused = check(o);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("0 needs iterations"), std::string::npos) << refused.error().message;
+    o.cooling = 0.5f;
+    o.iterations = 200;
+    EXPECT_FALSE(check(o).ok());
+    o.cooling = 0;
+    const Binding plain = bound(c, o);
+    o.cooling = 1;
+    const Binding little = bound(c, o);
+    o.cooling = 250;
+    const Binding cooled = bound(c, o);
+    // Loss takes heat away everywhere, and a little loss takes little.
+    double most = 0, gained = 0;
+    for (std::size_t v = 0; v < c.positions.size(); ++v)
+        for (std::uint32_t j = 0; j < c.skeleton.joints.size(); ++j) {
+            const double none = strength_of(plain, v, j);
+            EXPECT_GE(none * (1 + 1e-4) + 1e-6, strength_of(cooled, v, j));
+            gained = std::max(gained, none - strength_of(cooled, v, j));
+            most = std::max(most, std::abs(none - strength_of(little, v, j)));
+        }
+    EXPECT_GT(gained, 0.1);
+    EXPECT_LT(most, 0.05);
+}
+
 TEST(VoxelHeat, ThreadsDoNotChangeABit) {
     const test::Character c = test::quadruped(0.03);
     for (const int influences : {4, all_influences}) {

@@ -302,6 +302,67 @@ TEST(Voxelize, OpenBoxIsFilledByTwoOfThreeViews) {
                 0.05 * double(voxels(closed, 64).interior.count()));
 }
 
+TEST(Voxelize, PairsOfViewsAreThoseOfEquation5) {
+    // A box without its top, and one more sheet above it: seen voxel by voxel, by rays along each axis.
+    Shape s = test::open_box({0, 0, 0}, {1, 0.9, 0.8}, 3, 8u);
+    const Shape roof = test::sheet({-1.5, -1, 1.21f}, {3, 0.1f, 0}, {0.1f, 2, 0.3f}, 2, 2);
+    const auto first = static_cast<std::uint32_t>(s.positions.size());
+    s.positions.insert(s.positions.end(), roof.positions.begin(), roof.positions.end());
+    for (const Triangle& t : roof.triangles) s.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+    const MeshView mesh = view(s);
+    const VoxelGrid grid = voxels(s, 32);
+    const Lattice lattice = make_lattice(grid.transform, mesh, nullptr, nullptr);
+    const auto at = [&](const Vec3& p, int a) {
+        return (double((&p.x)[a]) - grid.transform.origin[a]) / grid.transform.voxel;
+    };
+    std::size_t differ = 0;
+    for (const ViewPairs pairs : {ViewPairs::both, ViewPairs::either}) {
+        const PairVotes votes = *vote_by_columns(lattice, pairs, nullptr);
+        for (int axis = 0; axis < 3; ++axis)
+            for (int j = 0; j < 32; ++j)
+                for (int i = 0; i < 32; ++i) {
+                    // Where the axis crosses a triangle, and whether its face looks along the axis.
+                    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+                    std::vector<std::pair<double, bool>> crossings;
+                    for (const Triangle& t : s.triangles) {
+                        double c[3][3];
+                        for (int k = 0; k < 3; ++k)
+                            for (int a = 0; a < 3; ++a) c[k][a] = at(s.positions[t[k]], a);
+                        double area = 0, depth = 0;
+                        bool inside = true;
+                        double part[3];
+                        for (int k = 0; k < 3; ++k) {
+                            const double *p = c[(k + 1) % 3], *q = c[(k + 2) % 3];
+                            part[k] = (p[u] - i - 0.5) * (q[v] - j - 0.5) - (q[u] - i - 0.5) * (p[v] - j - 0.5);
+                            area += part[k];
+                        }
+                        for (int k = 0; k < 3; ++k) {
+                            inside &= part[k] / area > 0;
+                            depth += part[k] / area * c[k][axis];
+                        }
+                        if (area != 0 && inside) crossings.push_back({depth, area > 0});
+                    }
+                    for (int k = 0; k < 32; ++k) {
+                        int q[3];
+                        q[axis] = k, q[u] = i, q[v] = j;
+                        if (grid.boundary.get(q[0], q[1], q[2])) continue;
+                        std::pair<double, bool> below{-INFINITY, true}, above{INFINITY, false};
+                        for (const auto& c : crossings) {
+                            if (c.first < k + 0.5 && c.first > below.first) below = c;
+                            if (c.first > k + 0.5 && c.first < above.first) above = c;
+                        }
+                        // A view sees a back face first: looking up, one that looks up.
+                        const bool up = above.second, down = !below.second;
+                        const bool internal = pairs == ViewPairs::both ? up && down : up || down;
+                        ASSERT_EQ(votes[std::size_t(axis)].get(q[0], q[1], q[2]), internal)
+                            << axis << ": " << q[0] << ' ' << q[1] << ' ' << q[2];
+                        differ += up != down;
+                    }
+                }
+    }
+    EXPECT_GT(differ, 1000u);
+}
+
 TEST(Voxelize, SheetHasNoInterior) {
     const VoxelGrid g = voxels(test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0.2, 1}, 8, 8), 64);
     EXPECT_EQ(g.interior.count(), 0u);
