@@ -27,12 +27,6 @@ T little(const std::byte* from) {
     return out;
 }
 
-template <typename T>
-void put_little(std::vector<std::byte>& to, T value) {
-    const auto* from = reinterpret_cast<const std::byte*>(&value);
-    to.insert(to.end(), from, from + sizeof value);
-}
-
 /// Bytes of a scalar, or of an element of an array; 0 for other letters.
 std::size_t size_of(char type) {
     switch (type) {
@@ -59,9 +53,9 @@ std::size_t size_of(char type) {
 }
 
 /// What both readers share: the bytes, the path of the record that is read, and what is allocated.
-class Reader {
+class FbxReader {
 protected:
-    Reader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
+    FbxReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
         : bytes_(bytes), name_(name), files_(files) {}
 
     Error error(std::size_t at, const std::string& message) const {
@@ -86,10 +80,10 @@ protected:
     std::vector<std::string_view> path_;
 };
 
-class BinaryReader : Reader {
+class FbxBinaryReader : FbxReader {
 public:
-    BinaryReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files, bool wide)
-        : Reader(bytes, name, files), field_(wide ? 8 : 4) {}
+    FbxBinaryReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files, bool wide)
+        : FbxReader(bytes, name, files), field_(wide ? 8 : 4) {}
 
     /// Records from `at` to the empty one that ends a list, or to `end`; then `at` is there.
     Status read_list(std::vector<FbxRecord>& to, std::size_t& at, std::size_t end) {
@@ -159,10 +153,10 @@ private:
     std::size_t field_;  // bytes of offsets and counts
 };
 
-class TextReader : Reader {
+class FbxTextReader : FbxReader {
 public:
-    TextReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
-        : Reader(bytes, name, files), text_(as_text(bytes)) {}
+    FbxTextReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
+        : FbxReader(bytes, name, files), text_(as_text(bytes)) {}
 
     /// Records from at_ to a brace that closes, or to the end.
     Status read_list(std::vector<FbxRecord>& to, bool whole_file) {
@@ -374,10 +368,10 @@ Result<FbxFile> FbxFile::parse(std::span<const std::byte> bytes, const std::stri
                 name, "byte 23: version " + std::to_string(out.version_) + " of FBX is not known (7700 is 7.7)");
         out.header_ = bytes.first(kHeader);
         at = kHeader;
-        SINEW_TRY(
-            BinaryReader(bytes, name, files, out.version_ >= 7500).read_list(out.root_.records, at, bytes.size()));
+        SINEW_TRY(FbxBinaryReader(bytes, name, files, out.version_ >= 7500)
+                      .read_list(out.root_.records, at, bytes.size()));
     } else {
-        TextReader reader(bytes, name, files);
+        FbxTextReader reader(bytes, name, files);
         SINEW_TRY(reader.read_list(out.root_.records, true));
         at = reader.at();
         const FbxRecord* const header = out.root_.find("FBXHeaderExtension");

@@ -68,7 +68,7 @@ private:
     AccessorReader accessors_;
 };
 
-std::string place_of(const PrimitiveRef& ref) {
+std::string place_name(const PrimitiveRef& ref) {
     return "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
 }
 
@@ -294,7 +294,7 @@ private:
                 const VertexBlock& block = rig_.blocks[b];
                 const PrimitiveRef ref{which.second, number};
                 const Json& json = document_.primitive(ref);
-                SINEW_TRY_LET(auto read, attributes_.read(json, place_of(ref)));
+                SINEW_TRY_LET(auto read, attributes_.read(json, place_name(ref)));
                 auto shape = shapes.find(b);
                 if (shape == shapes.end()) shape = shapes.emplace(b, put_block(block)).first;
                 Json out = bare(json, read);
@@ -307,7 +307,7 @@ private:
                     if (accessor && source_of(json, name) == source_of(first, name))
                         attributes[name] = *accessor;
                     else
-                        note(place_of(ref) + ": its own " + name + " is left out");
+                        note(place_name(ref) + ": its own " + name + " is left out");
                 };
                 put("NORMAL", shape->second.normal);
                 put("TANGENT", shape->second.tangent);
@@ -417,7 +417,7 @@ private:
         const Json* primitives = member(from, "primitives");
         for (std::size_t p = 0; primitives && p < primitives->size(); ++p) {
             const Json& json = (*primitives)[p];
-            const std::string place = place_of({index, p});
+            const std::string place = place_name({index, p});
             SINEW_TRY_LET(auto read, attributes_.read(json, place));
             const auto position = read.attributes.find("POSITION");
             if (position == read.attributes.end() || position->second.width != 3 || position->second.count == 0)
@@ -521,7 +521,7 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
         const Json& primitive = document.primitive(ref);
         if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
             continue;
-        SINEW_TRY_LET(const auto read, attributes.read(primitive, place_of(ref)));
+        SINEW_TRY_LET(const auto read, attributes.read(primitive, place_name(ref)));
         // Values of vertex v, `width` of them, or null.
         const auto values_of = [&](const char* name, std::size_t width) -> std::vector<float> {
             const auto found = read.attributes.find(name);
