@@ -397,6 +397,8 @@ struct ShadingFrames {
     std::vector<Vec3> normals;
     std::vector<std::array<float, 4>> tangents;
     std::vector<std::array<float, 4>> colours;  ///< COLOR_0: red, green, blue, alpha, as stored; else opaque white
+    /// _DUAL_QUATERNION (docs/formats.md), 0 to 1: SurfaceView::dual_share; 1 for vertices of primitives without.
+    std::vector<float> dual_share;
 };
 Result<ShadingFrames> shading_frames(const Scene& scene);
 

@@ -519,7 +519,9 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
     for (const VertexBlock& block : document.rig.blocks) {
         const PrimitiveRef& ref = block.primitives[0];
         const Json& primitive = document.primitive(ref);
-        if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
+        constexpr const char* names[] = {"NORMAL", "TANGENT", "COLOR_0", dual_quaternion_attribute};
+        if (std::none_of(std::begin(names), std::end(names),
+                         [&](const char* name) { return source_of(primitive, name).has_value(); }))
             continue;
         SINEW_TRY_LET(const auto read, attributes.read(primitive, place_name(ref)));
         // Values of vertex v, `width` of them, or null.
@@ -548,6 +550,11 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
                     for (std::size_t k = 0; k < width; ++k)
                         out.colours[block.first_vertex + i][k] = values[width * i + k];
             }
+        if (const auto values = values_of(dual_quaternion_attribute, 1); !values.empty()) {
+            out.dual_share.resize(scene.positions.size(), 1);
+            for (std::size_t i = 0; i < block.vertex_count; ++i)
+                out.dual_share[block.first_vertex + i] = values[i] >= 0 && values[i] <= 1 ? values[i] : 1;
+        }
         if (const auto values = values_of("TANGENT", 4); !values.empty()) {
             out.tangents.resize(scene.positions.size());
             const float sign = determinant(block.to_scene) < 0 ? -1.f : 1.f;

@@ -274,6 +274,15 @@ TEST(FbxScene, AutomaticTangentsDoNotOvershoot) {
     EXPECT_NEAR(node_at(scene, "b", 1.5)(0, 3), 10, 1e-3);
 }
 
+TEST(FbxScene, DualQuaternionsInTheShareOfTheFile) {
+    Made made = two_joints({}, {});
+    made.objects.replace(
+        made.objects.find("\"Skin\" {\n"), 9,
+        "\"Skin\" {\nSkinningType: \"Blend\"\nIndexes: *2 { a: 1,2 }\nBlendWeights: *2 { a: 0.25,1 }\n");
+    const Scene scene = must(made.load());
+    EXPECT_EQ(must(shading_frames(scene)).dual_share, (std::vector<float>{0, 0.25f, 1}));
+}
+
 TEST(FbxScene, LayersAndShapes) {
     Made made;
     made.model(1, "body", "Mesh", 0, {});
@@ -464,7 +473,10 @@ Points posed(const std::filesystem::path& path, const std::string& clip_name, st
     const auto pose = must(pose_at(scene, clip, time));
     std::vector<Vec3> positions = scene.positions;
     start_from_other_poses(scene, pose.skinning, positions);
-    const auto surface = must(deform({positions, {}, {}}, *scene.weights, pose.skinning, Skinning::linear_blend));
+    const auto frames = must(shading_frames(scene));
+    const auto surface =
+        must(deform({positions, {}, {}, frames.dual_share}, *scene.weights, pose.skinning,
+                    frames.dual_share.empty() ? Skinning::linear_blend : Skinning::dual_quaternion));
     Points out;
     const Matrix to_world = to_matrix(pose.to_world);
     for (const Vec3& p : surface.positions) out.push_back(transform_point(to_world, p.x, p.y, p.z));
