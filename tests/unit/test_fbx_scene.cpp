@@ -535,8 +535,10 @@ TEST(FbxScene, PosesAreThoseOfTheProgramsThatWroteTheFiles) {
             const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
             const double error = std::min(gap(got, wanted), gap(got, turned)) / size;
             std::printf("%-50s %-14s %.1e\n", source.filename().string().c_str(), rest.c_str(), error);
-            // 3ds Max writes OBJ files with four decimals, from vertices of other places than its FBX.
-            EXPECT_LT(error, base.find("max_") == 0 ? 1e-4 : 1e-5) << source << rest;
+            // 3ds Max writes OBJ files with four decimals. Those of maya_poses were made with other weights than
+            // the FBX has: corners of whole weights are at 0.7045 instead of at the root of a half.
+            const double tolerance = base.starts_with("max_") ? 1e-4 : base == "maya_poses" ? 5e-4 : 1e-5;
+            EXPECT_LT(error, tolerance) << source << rest;
             ++rows;
         }
     }
