@@ -157,7 +157,7 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
     return guarded([&] {
         if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
         const io::Scene& scene = model->scene;
-        SurfaceView surface{scene.positions, {}, {}};
+        SurfaceView surface{scene.positions, {}, {}, model->frames.dual_share};
         if (normals) surface.normals = model->frames.normals;
         const Result<Surface> made = deform(
             surface, weights->weights, transforms_of(matrices, scene.skeleton.joints.size()),

@@ -75,8 +75,8 @@ int run_pose(const PoseArguments& args) {
     if (Status ok = add_morphs(frames->normals, normal_morphs); !ok) return fail(ok.error());
 
     io::start_from_other_poses(*scene, at->skinning, scene->positions, frames->normals, frames->tangents);
-    Result<Surface> posed = deform({scene->positions, frames->normals, frames->tangents}, *scene->weights,
-                                   at->skinning, args.pose.how(), &context);
+    Result<Surface> posed = deform({scene->positions, frames->normals, frames->tangents, frames->dual_share},
+                                   *scene->weights, at->skinning, args.pose.how(), &context);
     if (!posed) return fail(with_joint_name(posed.error(), scene->skeleton));
     io::OutputBatch batch;
     Result<io::SaveReport> saved =

@@ -108,7 +108,7 @@ struct LoadOptions {
     bool follow_links = false;
 };
 
-/// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
+/// Reads .glb, .gltf, .vrm, .fbx or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
 /// extension. Errors name the byte, accessor, mesh, vertex or joint and the rule that it breaks.
 ///
 /// Space: inverse bind matrices define the bind pose; the node rest pose, which differs in many files, does
@@ -117,7 +117,7 @@ struct LoadOptions {
 /// skinned mesh at all; then the largest node hierarchy without meshes is the skeleton, posed as the nodes
 /// say, and every mesh binds to it.
 ///
-/// Other formats than glTF and OBJ are read by a process of their own (see serve_as_reader), whose memory is
+/// Other formats than glTF, FBX and OBJ are read by a process of their own (see serve_as_reader), whose memory is
 /// limited to Context::memory_limit, or without one to 2 GB and 64 times the file. Context::cancel stops reading.
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {}, Context* context = nullptr);
 
@@ -127,9 +127,9 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
                          const std::filesystem::path& base = {}, const LoadOptions& options = {},
                          Context* context = nullptr);
 
-/// Call it first in main, with its arguments: to read a file of another format than glTF and OBJ, the library then
-/// starts the program again, and there this call reads the file and returns the exit code of the process; else it
-/// returns nothing. In a program that does not call it, the program `sinew` that was installed with the library
+/// Call it first in main, with its arguments: to read a file of another format than glTF, FBX and OBJ, the library
+/// then starts the program again, and there this call reads the file and returns the exit code of the process; else
+/// it returns nothing. In a program that does not call it, the program `sinew` that was installed with the library
 /// reads such files. Without that, and on Windows, they are read in the process of the program, without limits: a
 /// damaged file may crash it or never end.
 std::optional<int> serve_as_reader(int argc, char** argv);
@@ -397,6 +397,8 @@ struct ShadingFrames {
     std::vector<Vec3> normals;
     std::vector<std::array<float, 4>> tangents;
     std::vector<std::array<float, 4>> colours;  ///< COLOR_0: red, green, blue, alpha, as stored; else opaque white
+    /// _DUAL_QUATERNION (docs/formats.md), 0 to 1: SurfaceView::dual_share; 1 for vertices of primitives without.
+    std::vector<float> dual_share;
 };
 Result<ShadingFrames> shading_frames(const Scene& scene);
 

@@ -41,6 +41,8 @@ Status check_surface(const SurfaceView& surface, const SkinWeights& weights,
     if (!surface.normals.empty() && surface.normals.size() != n) return differ("normals", surface.normals.size());
     if (!surface.tangents.empty() && surface.tangents.size() != n)
         return differ("tangents", surface.tangents.size());
+    if (!surface.dual_share.empty() && surface.dual_share.size() != n)
+        return differ("shares of dual quaternions", surface.dual_share.size());
     for (std::size_t j = 0; j < transforms.size(); ++j)
         if (!finite(transforms[j]))
             return Error{ErrorCode::input, "joint " + std::to_string(j) + " has a transform that is not finite"};
@@ -54,6 +56,8 @@ Status check_surface(const SurfaceView& surface, const SkinWeights& weights,
         if (!surface.tangents.empty())
             for (const float c : surface.tangents[v])
                 if (!std::isfinite(c)) return bad("tangent");
+        if (!surface.dual_share.empty() && !(surface.dual_share[v] >= 0 && surface.dual_share[v] <= 1))
+            return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has a share that is not 0 to 1"};
         for (const Influence& i : weights[v])
             if (i.joint >= transforms.size())
                 return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has a weight on joint " +
@@ -111,7 +115,8 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
     if (skinning == Skinning::dual_quaternion) {
         std::vector<bool> used(transforms.size());
         for (std::size_t v = 0; v < n; ++v)
-            for (const Influence& i : weights[v]) used[i.joint] = true;
+            if (surface.dual_share.empty() || surface.dual_share[v] > 0)
+                for (const Influence& i : weights[v]) used[i.joint] = true;
         SINEW_TRY_LET(auto converted, to_dual_quaternions(transforms, used));
         dual = std::move(converted);
     }
@@ -133,9 +138,16 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
             bool one = true;
             for (std::size_t k = 1; one && k < row.size(); ++k) one = transforms[row[k].joint] == first;
             if (one && first == identity) continue;
-            const Transform blended = one                                  ? first
-                                      : skinning == Skinning::linear_blend ? blend_linear(row, transforms)
-                                                                           : blend_dual(row, dual);
+            const double share = skinning == Skinning::linear_blend ? 0
+                                 : surface.dual_share.empty()       ? 1
+                                                                    : surface.dual_share[v];
+            Transform blended = first;
+            if (!one && share < 1) blended = blend_linear(row, transforms);
+            if (!one && share > 0) {
+                const Transform whole = blend_dual(row, dual);
+                for (std::size_t k = 0; k < 12; ++k)
+                    blended.m[k] = share == 1 ? whole.m[k] : blended.m[k] + share * (whole.m[k] - blended.m[k]);
+            }
             out.positions[v] = floats(move_point(blended, doubles(surface.positions[v])));
             if (!finite(out.positions[v]) && lost[chunk] == n) lost[chunk] = v;
             if (!out.normals.empty()) {

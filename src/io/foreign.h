@@ -1,11 +1,12 @@
-// Files of other formats than glTF: another library reads them into plain arrays (foreign_assimp.cpp), which become
-// a glTF document (foreign_document.cpp), so that all other code knows one format.
+// Files of other formats than glTF: FBX (fbx_scene.cpp), and those that another library reads (foreign_assimp.cpp),
+// become plain arrays, and these a glTF document (foreign_document.cpp), so that all other code knows one format.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct ForeignBone {
     static constexpr std::size_t missing = static_cast<std::size_t>(-1);
     std::string name;
     std::size_t node = missing;  ///< missing: the bone is not a node of the file
-    Matrix offset;               ///< from the space of the mesh to the space of the bone, at the bind pose
+    Matrix offset;               ///< from the node of the mesh to the bone, at the bind pose
     struct Weight {
         std::uint32_t vertex = 0;
         float weight = 0;
@@ -47,6 +48,8 @@ struct ForeignMesh {
     std::vector<std::array<float, 4>> colors;
     std::vector<Triangle> triangles;  ///< indices < V
     std::vector<ForeignBone> bones;
+    /// How much of its motion is blended as dual quaternions, the rest as matrices: 0 to 1.
+    std::vector<float> dual_quaternion;
     std::vector<ForeignTarget> targets;
 };
 
@@ -55,6 +58,10 @@ struct ForeignNode {
     std::size_t parent = Rig::no_node;  ///< before this node
     Matrix local;
     std::vector<std::size_t> meshes;
+    bool between = false;  ///< no joint: it stands between a joint and its parent
+    Matrix geometry{};     ///< from its meshes to the node; nodes below do not inherit it
+    std::optional<Matrix>
+        bind{};  ///< where the node stood in the world when its meshes were bound, if not at `local`
 };
 
 struct ForeignImage {
@@ -100,6 +107,13 @@ bool is_foreign(const std::string& extension);
 
 /// Reads the file from its bytes. Opens no other files but textures.
 Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
+
+/// The same of an FBX file, in this process.
+Result<ForeignScene> read_fbx(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
+
+/// The number of an image that a scene names, with its bytes, or where they are empty those of the file of that
+/// name in the folder of the model; ForeignMaterial::none, with a warning, where it is neither PNG nor JPEG.
+std::size_t add_image(ForeignScene& scene, std::string uri, std::vector<std::byte> bytes, ModelFiles& files);
 
 /// The same scene as a glTF document: metres, y up, everything embedded. Node names, hierarchy, local axes of
 /// joints and clips are kept. Skinned meshes become roots at their bind pose in world space. So the inverse bind

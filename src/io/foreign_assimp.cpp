@@ -48,43 +48,6 @@ Matrix matrix(const aiMatrix4x4& a) {
     return out;
 }
 
-/// A number of the scene's metadata, of any type.
-std::optional<double> number(const aiScene& scene, const char* key) {
-    if (!scene.mMetaData) return std::nullopt;
-    double as_double = 0;
-    float as_float = 0;
-    std::int32_t as_int = 0;
-    if (scene.mMetaData->Get(key, as_double)) return as_double;
-    if (scene.mMetaData->Get(key, as_float)) return double{as_float};
-    if (scene.mMetaData->Get(key, as_int)) return double(as_int);
-    return std::nullopt;
-}
-
-/// The axes of an FBX file: rows of the rotation to x right, y up. Empty if the file states nothing usable.
-std::optional<Matrix> fbx_turn(const aiScene& scene) {
-    double axes[3][3] = {};
-    const char* const keys[2][2] = {{"CoordAxis", "CoordAxisSign"}, {"UpAxis", "UpAxisSign"}};
-    for (std::size_t row = 0; row < 2; ++row) {
-        const auto axis = number(scene, keys[row][0]), sign = number(scene, keys[row][1]);
-        if (!axis || !(*axis == 0 || *axis == 1 || *axis == 2)) return std::nullopt;
-        axes[row][static_cast<std::size_t>(*axis)] = sign && *sign < 0 ? -1 : 1;
-    }
-    // The third axis follows from the other two: a scene is never mirrored.
-    for (std::size_t k = 0; k < 3; ++k) {
-        const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
-        axes[2][k] = axes[0][i] * axes[1][j] - axes[0][j] * axes[1][i];
-    }
-    Matrix out;
-    double size = 0;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 3; ++c) {
-            out(r, c) = axes[r][c];
-            size += std::abs(axes[r][c]);
-        }
-    if (size != 3) return std::nullopt;  // up and right are one axis
-    return out;
-}
-
 class AssimpReader {
 public:
     AssimpReader(const aiScene& scene, ModelFiles& files) : scene_(scene), files_(files) {}
@@ -205,8 +168,7 @@ private:
         out.emissive = {emissive.r, emissive.g, emissive.b};
         float shininess = 0;
         material.Get(AI_MATKEY_METALLIC_FACTOR, out.metallic);
-        // assimp 5.2 turns every FBX Shininess into a roughness of 1 - sqrt(Shininess) / 10, which is right for
-        // Blender's files. Other files store Phong's exponent, and this is its usual equivalent.
+        // The usual equivalent of Phong's exponent.
         if (material.Get(AI_MATKEY_ROUGHNESS_FACTOR, out.roughness) != AI_SUCCESS &&
             material.Get(AI_MATKEY_SHININESS, shininess) == AI_SUCCESS && shininess >= 0)
             out.roughness = std::sqrt(2 / (2 + shininess));
@@ -233,42 +195,14 @@ private:
         return ForeignMaterial::none;
     }
 
-    std::size_t find_image(std::string uri) {
+    std::size_t find_image(const std::string& uri) {
         std::vector<std::byte> bytes;
-        if (const aiTexture* texture = scene_.GetEmbeddedTexture(uri.c_str())) {
-            if (texture->mHeight == 0) {  // a whole file of mWidth bytes
-                const auto* from = reinterpret_cast<const std::byte*>(texture->pcData);
-                bytes.assign(from, from + texture->mWidth);
-            }
-        } else if (!files_.folder().empty()) {
-            // Paths are those of the author's machine: try the relative path, then the folder of the model.
-            std::replace(uri.begin(), uri.end(), '\\', '/');
-            for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
-                const auto path = files_.place_of(candidate, "", "");
-                if (!path) continue;
-                std::error_code ignored;
-                if (!std::filesystem::is_regular_file(*path, ignored)) continue;
-                const auto read = files_.read_now(*path);
-                if (!read) continue;
-                bytes = **read;
-                break;
-            }
+        const aiTexture* const texture = scene_.GetEmbeddedTexture(uri.c_str());
+        if (texture && texture->mHeight == 0) {  // a whole file of mWidth bytes
+            const auto* from = reinterpret_cast<const std::byte*>(texture->pcData);
+            bytes.assign(from, from + texture->mWidth);
         }
-        const std::string_view start = as_text(bytes);
-        if (bytes.empty()) {
-            out_.warnings.push_back("the texture " + printable(uri) +
-                                    " is neither in the file nor beside it: left out");
-            return ForeignMaterial::none;
-        }
-        if (!start.starts_with("\x89PNG") && !start.starts_with("\xff\xd8\xff")) {
-            out_.warnings.push_back("the texture " + printable(uri) +
-                                    " is neither PNG nor JPEG, the formats of glTF: left out");
-            return ForeignMaterial::none;
-        }
-        std::string name = std::filesystem::path(uri).stem().string();
-        if (name.starts_with('*')) name.clear();
-        out_.images.push_back({std::move(name), std::move(bytes)});
-        return out_.images.size() - 1;
+        return add_image(out_, uri, std::move(bytes), files_);
     }
 
     void read_clip(const aiAnimation& animation) {
@@ -336,8 +270,6 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
     try {
         Assimp::Importer importer;
         importer.SetIOHandler(new OneFile(inner, bytes));  // owned by the importer
-        // Otherwise every FBX joint becomes a chain of up to eight nodes.
-        importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, false);
         const aiScene* const scene = importer.ReadFile(inner, aiProcess_Triangulate);
         if (!scene) {
             const std::string reason = importer.GetErrorString();
@@ -348,16 +280,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
                 name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : printable(reason, 300)));
         }
         SINEW_TRY_LET(ForeignScene out, AssimpReader(*scene, files).read(name));
-        if (extension == ".fbx") {
-            out.metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
-            if (!(out.metres > 0) || !std::isfinite(out.metres)) {
-                out.warnings.push_back("UnitScaleFactor is not a positive number: centimetres are assumed");
-                out.metres = 0.01;
-            }
-            // A rotated root means that this version of assimp has handled the axes.
-            if (matrix(scene->mRootNode->mTransformation) == Matrix{})
-                out.turn = fbx_turn(*scene).value_or(Matrix{});
-        } else if (extension == ".dae") {
+        if (extension == ".dae") {
             take_scale(out);
         }
         return out;

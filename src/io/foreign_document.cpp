@@ -72,12 +72,6 @@ private:
         return m;
     }
 
-    /// The top of a skeleton: the ancestor directly below the root.
-    std::size_t top_of(std::size_t node) const {
-        while (in_.nodes[node].parent != Rig::no_node && in_.nodes[node].parent != 0) node = in_.nodes[node].parent;
-        return node;
-    }
-
     bool skinned(std::size_t node) const {
         const auto& meshes = in_.nodes[node].meshes;
         return std::any_of(meshes.begin(), meshes.end(),
@@ -85,19 +79,20 @@ private:
     }
 
     Status place_nodes() {
+        std::vector<Matrix> world;
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
             ForeignNode& node = in_.nodes[n];
-            if (!finite(node.local))
+            if (!finite(node.local) || !finite(node.geometry) || !finite(node.bind.value_or(Matrix{})))
                 return input_error(name_, "node '" + printable(node.name) + "': its transform is not finite");
-            world_.push_back(node.parent == Rig::no_node ? node.local : world_[node.parent] * node.local);
+            world.push_back(node.parent == Rig::no_node ? node.local : world[node.parent] * node.local);
+            top_.push_back(node.parent == Rig::no_node || node.parent == 0 ? n : top_[node.parent]);
         }
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
-            to_bind_.push_back(in_.turn * in_metres(world_[n]));
-            if (skinned(n) && !inverse(world_[n])) {
+            bind_.push_back(in_.nodes[n].bind.value_or(world[n]));
+            if (skinned(n) && !inverse(bind_[n])) {
                 warn("node '" + printable(in_.nodes[n].name) +
                      "' has a singular transform: its mesh is bound without it");
-                world_[n] = Matrix{};
-                to_bind_[n] = in_.turn * in_metres(world_[n]);
+                bind_[n] = Matrix{};
             }
         }
         return Done{};
@@ -105,7 +100,7 @@ private:
 
     /// The inverse of a bone's transform in the document's world at the bind pose of a mesh.
     Matrix inverse_bind(std::size_t mesh_node, const Matrix& offset) const {
-        const Matrix from_world = inverse(world_[mesh_node]).value_or(Matrix{});
+        const Matrix from_world = inverse(bind_[mesh_node]).value_or(Matrix{});
         const Matrix out = scaled(offset * from_world);
         Matrix back;  // R⁻¹ = Rᵀ
         for (std::size_t r = 0; r < 3; ++r)
@@ -139,7 +134,7 @@ private:
                 }
             // Meshes of one skeleton share a skin if their common joints are bound at the same places. A separate
             // skeleton, of the eyes for example, keeps its own skin.
-            const std::size_t top = top_of(needed.begin()->first);
+            const std::size_t top = top_[needed.begin()->first];
             std::size_t s = 0;
             for (; s < skins_.size(); ++s)
                 if (skins_[s].top == top && std::all_of(needed.begin(), needed.end(), [&](const auto& joint) {
@@ -155,7 +150,11 @@ private:
             skin_of_node_[n] = s;
         }
         skin_of_node_.resize(in_.nodes.size(), none);
-        for (Skin& skin : skins_) add_ends(skin);
+        is_joint_.assign(in_.nodes.size(), false);
+        for (Skin& skin : skins_) {
+            add_ends(skin);
+            for (const std::size_t n : skin.joints) is_joint_[n] = true;
+        }
     }
 
     /// A node for a bone without one, at the place where the bone is bound.
@@ -167,8 +166,8 @@ private:
             node.name = bone;
             in_.nodes.push_back(std::move(node));
             added_.emplace(found->second, inverse(bind).value_or(Matrix{}));
-            world_.emplace_back();
-            to_bind_.emplace_back();
+            bind_.emplace_back();
+            top_.push_back(found->second);
         }
         return found->second;
     }
@@ -181,12 +180,15 @@ private:
             if (meshes[n] && in_.nodes[n].parent != Rig::no_node) meshes[in_.nodes[n].parent] = true;
         }
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {  // parents first
-            const std::size_t parent = in_.nodes[n].parent;
-            if (parent == Rig::no_node || meshes[n] || skin.inverse_bind.contains(n)) continue;
+            std::size_t parent = in_.nodes[n].parent;
+            if (parent == Rig::no_node || meshes[n] || in_.nodes[n].between || skin.inverse_bind.contains(n))
+                continue;
+            Matrix local = in_.nodes[n].local;
+            for (; in_.nodes[parent].between; parent = in_.nodes[parent].parent)
+                local = in_.nodes[parent].local * local;
             const auto above = skin.inverse_bind.find(parent);
             if (above == skin.inverse_bind.end()) continue;
-            if (const auto back = inverse(scaled(in_.nodes[n].local)))
-                skin.inverse_bind.emplace(n, *back * above->second);
+            if (const auto back = inverse(scaled(local))) skin.inverse_bind.emplace(n, *back * above->second);
         }
         for (const auto& [node, bind] : skin.inverse_bind) {
             skin.joint_of_node.emplace(node, skin.joints.size());
@@ -239,7 +241,8 @@ private:
             const auto put = [&](const auto& list) {
                 if (!list.empty()) out.append(reinterpret_cast<const char*>(&list[v]), sizeof list[v]);
             };
-            put(mesh.positions), put(mesh.normals), put(mesh.tangents), put(mesh.tangent_signs), put(mesh.colors);
+            put(mesh.positions), put(mesh.normals), put(mesh.tangents), put(mesh.tangent_signs), put(mesh.colors),
+                put(mesh.dual_quaternion);
             for (const auto& set : mesh.uvs) put(set);
             for (const ForeignTarget& target : mesh.targets) put(target.positions), put(target.normals);
             if (!rows.empty())
@@ -323,6 +326,11 @@ private:
                                          }),
                                   5126, "VEC4", 4, vertices_target);
         if (skin) put_weights(attributes, joined, rows, skin->joints.size());
+        if (skin && !mesh.dual_quaternion.empty())
+            attributes[dual_quaternion_attribute] =
+                builder_.accessor(floats(joined, mesh.dual_quaternion,
+                                         [](float share, std::vector<float>& out) { out.push_back(share); }),
+                                  5126, "SCALAR", 1, vertices_target);
 
         Json out{{"attributes", std::move(attributes)}};
         if (!mesh.targets.empty()) {
@@ -384,21 +392,18 @@ private:
 
     void write_meshes() {
         mesh_of_node_.assign(in_.nodes.size(), none);
-        std::map<std::vector<std::size_t>, std::size_t> shared;  // meshes that move with their nodes
+        std::map<std::pair<std::vector<std::size_t>, std::array<double, 16>>, std::size_t>
+            shared;  // meshes that move with their nodes
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
             const ForeignNode& node = in_.nodes[n];
             if (node.meshes.empty()) continue;
             const bool bound = skin_of_node_[n] != none;
-            if (const auto known = shared.find(node.meshes); !bound && known != shared.end()) {
+            if (const auto known = shared.find({node.meshes, node.geometry.m}); !bound && known != shared.end()) {
                 mesh_of_node_[n] = known->second;
                 continue;
             }
             const Skin* skin = bound ? &skins_[skin_of_node_[n]] : nullptr;
-            Matrix to = to_bind_[n];
-            if (!bound) {
-                to = Matrix{};
-                for (std::size_t k = 0; k < 3; ++k) to(k, k) = in_.metres;
-            }
+            const Matrix to = bound ? in_.turn * in_metres(bind_[n] * node.geometry) : in_metres(node.geometry);
             Json primitives = Json::array(), weights = Json::array(), names = Json::array();
             // All primitives of a mesh have the same shapes, or none has any.
             const auto& shapes = in_.meshes[node.meshes[0]].targets;
@@ -425,7 +430,7 @@ private:
                 mesh["extras"]["targetNames"] = std::move(names);
             }
             mesh_of_node_[n] = builder_.push("meshes", std::move(mesh));
-            if (!bound) shared.emplace(node.meshes, mesh_of_node_[n]);
+            if (!bound) shared.emplace(std::pair(node.meshes, node.geometry.m), mesh_of_node_[n]);
         }
     }
 
@@ -494,7 +499,7 @@ private:
         Json roots = Json::array();
         std::vector<Json> out;
         // assimp adds a root that only holds the others: it is not a node of the file.
-        const bool idle_root = in_.nodes[0].local == Matrix{} && mesh_of_node_[0] == none && !is_joint(0) &&
+        const bool idle_root = in_.nodes[0].local == Matrix{} && mesh_of_node_[0] == none && !is_joint_[0] &&
                                std::none_of(in_.clips.begin(), in_.clips.end(), [](const ForeignClip& clip) {
                                    return std::any_of(clip.channels.begin(), clip.channels.end(),
                                                       [](const ForeignChannel& c) { return c.node == 0; });
@@ -518,7 +523,7 @@ private:
                 continue;
             }
             // A skinned mesh is in world space: its node becomes a root, unless it has children.
-            if (!bound || has_child[n] || is_joint(n)) {
+            if (!bound || has_child[n] || is_joint_[n]) {
                 written_[n] = out.size();
                 out.push_back(node_json(node.name, scaled(node.local)));
                 const std::size_t parent = node.parent == Rig::no_node ? none : written_[node.parent];
@@ -542,11 +547,6 @@ private:
         if (!roots.empty()) scene["nodes"] = std::move(roots);
         builder_.root()["scene"] = 0;
         builder_.push("scenes", std::move(scene));
-    }
-
-    bool is_joint(std::size_t node) const {
-        return std::any_of(skins_.begin(), skins_.end(),
-                           [&](const Skin& skin) { return skin.joint_of_node.contains(node); });
     }
 
     void write_skins() {
@@ -615,13 +615,15 @@ private:
     ForeignScene in_;
     const std::string& name_;
     Builder builder_;
-    std::vector<Matrix> world_, to_bind_;    // of nodes: in the file's world; mesh to document's world
+    std::vector<Matrix> bind_;               // of nodes: in the file's world, where their meshes are bound
+    std::vector<std::size_t> top_;           // of nodes: the ancestor directly below the root
     std::vector<std::size_t> skin_of_node_;  // of the mesh on it
     std::vector<std::size_t> mesh_of_node_;  // in the document
     std::vector<std::size_t> written_;       // node of the document
     std::map<std::string, std::size_t> missing_;
     std::map<std::size_t, Matrix> added_;  // transforms of added nodes for missing bones
     std::vector<Skin> skins_;
+    std::vector<bool> is_joint_;  // of nodes
 };
 
 }  // namespace
@@ -630,6 +632,34 @@ bool is_foreign(const std::string& extension) {
     static const std::vector<std::string> known{".fbx", ".dae", ".x",   ".b3d", ".ms3d", ".md5mesh",
                                                 ".smd", ".3ds", ".lwo", ".ply", ".stl",  ".off"};
     return std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+std::size_t add_image(ForeignScene& scene, std::string uri, std::vector<std::byte> bytes, ModelFiles& files) {
+    // Paths are those of the author's machine: try the relative path, then the folder of the model.
+    std::replace(uri.begin(), uri.end(), '\\', '/');
+    if (bytes.empty() && !files.folder().empty())
+        for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
+            const auto path = files.place_of(candidate, "", "");
+            if (!path) continue;
+            std::error_code ignored;
+            if (!std::filesystem::is_regular_file(*path, ignored)) continue;
+            const auto read = files.read_now(*path);
+            if (!read) continue;
+            bytes = **read;
+            break;
+        }
+    const std::string_view start = as_text(bytes);
+    const bool known = start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff");
+    if (!known) {
+        scene.warnings.push_back("the texture " + printable(uri) +
+                                 (bytes.empty() ? " is neither in the file nor beside it: left out"
+                                                : " is neither PNG nor JPEG, the formats of glTF: left out"));
+        return ForeignMaterial::none;
+    }
+    std::string name = std::filesystem::path(uri).stem().string();
+    if (name.starts_with('*')) name.clear();
+    scene.images.push_back({std::move(name), std::move(bytes)});
+    return scene.images.size() - 1;
 }
 
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name) {

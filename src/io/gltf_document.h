@@ -30,6 +30,10 @@ inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", 
 /// Key in the extras of a joint's node: the end of its bone, in the node's space (docs/formats.md).
 inline constexpr const char* tail_key = "sinew_tail";
 
+/// Attribute of a vertex, a number from 0 to 1: how much of its motion is blended as dual quaternions
+/// (docs/formats.md).
+inline constexpr const char* dual_quaternion_attribute = "_DUAL_QUATERNION";
+
 /// The member of an object; null if the value is not an object or has no such member.
 const Json* member(const Json& value, const char* key);
 /// A non-negative whole number (3 or 3.0), as indices and counts must be; otherwise empty.

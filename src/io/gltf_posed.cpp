@@ -68,7 +68,7 @@ private:
     AccessorReader accessors_;
 };
 
-std::string place_of(const PrimitiveRef& ref) {
+std::string place_name(const PrimitiveRef& ref) {
     return "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
 }
 
@@ -294,7 +294,7 @@ private:
                 const VertexBlock& block = rig_.blocks[b];
                 const PrimitiveRef ref{which.second, number};
                 const Json& json = document_.primitive(ref);
-                SINEW_TRY_LET(auto read, attributes_.read(json, place_of(ref)));
+                SINEW_TRY_LET(auto read, attributes_.read(json, place_name(ref)));
                 auto shape = shapes.find(b);
                 if (shape == shapes.end()) shape = shapes.emplace(b, put_block(block)).first;
                 Json out = bare(json, read);
@@ -307,7 +307,7 @@ private:
                     if (accessor && source_of(json, name) == source_of(first, name))
                         attributes[name] = *accessor;
                     else
-                        note(place_of(ref) + ": its own " + name + " is left out");
+                        note(place_name(ref) + ": its own " + name + " is left out");
                 };
                 put("NORMAL", shape->second.normal);
                 put("TANGENT", shape->second.tangent);
@@ -417,7 +417,7 @@ private:
         const Json* primitives = member(from, "primitives");
         for (std::size_t p = 0; primitives && p < primitives->size(); ++p) {
             const Json& json = (*primitives)[p];
-            const std::string place = place_of({index, p});
+            const std::string place = place_name({index, p});
             SINEW_TRY_LET(auto read, attributes_.read(json, place));
             const auto position = read.attributes.find("POSITION");
             if (position == read.attributes.end() || position->second.width != 3 || position->second.count == 0)
@@ -519,9 +519,11 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
     for (const VertexBlock& block : document.rig.blocks) {
         const PrimitiveRef& ref = block.primitives[0];
         const Json& primitive = document.primitive(ref);
-        if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
+        constexpr const char* names[] = {"NORMAL", "TANGENT", "COLOR_0", dual_quaternion_attribute};
+        if (std::none_of(std::begin(names), std::end(names),
+                         [&](const char* name) { return source_of(primitive, name).has_value(); }))
             continue;
-        SINEW_TRY_LET(const auto read, attributes.read(primitive, place_of(ref)));
+        SINEW_TRY_LET(const auto read, attributes.read(primitive, place_name(ref)));
         // Values of vertex v, `width` of them, or null.
         const auto values_of = [&](const char* name, std::size_t width) -> std::vector<float> {
             const auto found = read.attributes.find(name);
@@ -548,6 +550,11 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
                     for (std::size_t k = 0; k < width; ++k)
                         out.colours[block.first_vertex + i][k] = values[width * i + k];
             }
+        if (const auto values = values_of(dual_quaternion_attribute, 1); !values.empty()) {
+            out.dual_share.resize(scene.positions.size(), 1);
+            for (std::size_t i = 0; i < block.vertex_count; ++i)
+                out.dual_share[block.first_vertex + i] = values[i] >= 0 && values[i] <= 1 ? values[i] : 1;
+        }
         if (const auto values = values_of("TANGENT", 4); !values.empty()) {
             out.tangents.resize(scene.positions.size());
             const float sign = determinant(block.to_scene) < 0 ? -1.f : 1.f;

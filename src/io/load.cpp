@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/try.h"
+#include "io/fbx_records.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
@@ -15,9 +16,13 @@ namespace sinew::io {
 
 namespace {
 
-/// A foreign file as a document.
+/// A foreign file as a document. FBX is read here, what another library reads in a process of its own.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
                                           std::shared_ptr<ModelFiles> files, Context* context) {
+    if (is_fbx(as_text(bytes)) || extension_of(name) == ".fbx") {
+        SINEW_TRY_LET(ForeignScene scene, read_fbx(bytes, name, *files));
+        return foreign_document(std::move(scene), name);
+    }
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
@@ -55,7 +60,7 @@ Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, 
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
         return parse_document(bytes, name, std::move(files), context);
     }
-    if (is_foreign(extension)) return convert(bytes, name, std::move(files), context);
+    if (is_fbx(text) || is_foreign(extension)) return convert(bytes, name, std::move(files), context);
     return std::shared_ptr<Document>();
 }
 

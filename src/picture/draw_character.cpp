@@ -146,8 +146,9 @@ private:
         SINEW_TRY(add_morphs(shape, morphs));
         if (scene_.weights && posed()) {
             io::start_from_other_poses(scene_, pose.skinning, shape);
-            SINEW_TRY_LET(Surface surface,
-                          deform({shape, {}, {}}, *scene_.weights, pose.skinning, args_.skinning, context_));
+            SINEW_TRY_LET(const io::ShadingFrames frames, io::shading_frames(scene_));
+            SINEW_TRY_LET(Surface surface, deform({shape, {}, {}, frames.dual_share}, *scene_.weights,
+                                                  pose.skinning, args_.skinning, context_));
             shape = std::move(surface.positions);
         }
         out.positions = std::move(shape);

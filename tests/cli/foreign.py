@@ -1,4 +1,5 @@
-"""Tests of FBX, DAE, PLY and STL: a bar of two joints in centimetres with z up is read in metres with y up.
+"""Tests of FBX, DAE, PLY and STL: a bar of two joints in centimetres with z up is read in metres with y up. More of FBX
+is in tests/unit/test_fbx_*.cpp.
 
 foreign.py [CLASS…], as cli.py. Skipped where sinew was built without assimp."""
 import json
@@ -257,8 +258,8 @@ def dae(path, texture="skin.png"):
 
 def has_assimp():
     with tempfile.TemporaryDirectory() as folder:
-        probe = Path(folder) / "probe.fbx"
-        probe.write_text("no fbx")
+        probe = Path(folder) / "probe.dae"
+        probe.write_text("no dae")
         return "built without assimp" not in support.sinew("bind", probe, "-o", Path(folder) / "o.glb").stderr
 
 

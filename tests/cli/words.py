@@ -341,8 +341,6 @@ class SkeletonFrom(cli.Case):
 
     def test_fbx(self):
         import foreign
-        if not foreign.has_assimp():
-            self.skipTest("built without assimp")
         rig = self.at / "rig.fbx"
         foreign.fbx(rig)
         self.bind(make.obj(self.at / "bar.obj"), "--skeleton", rig, "--fit-check", "off")

@@ -56,6 +56,73 @@ def glb(doc, data):
     return struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body
 
 
+def fbx_seeds():
+    """A triangle on two limbs with a clip, as text and in binary with 32 and 64 bits."""
+    unit = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+
+    def properties(**values):
+        return ("Properties70", [], [("P", [name.replace("_", " "), "", "", "A", *numbers], []) for name, numbers in values.items()])
+
+    def layer(name, key, mapping, numbers):
+        return (name, [0], [("MappingInformationType", [mapping], []), ("ReferenceInformationType", ["Direct"], []), (key, [numbers], [])])
+
+    model = [properties(Lcl_Translation=[0.0, 1.0, 0.0], Lcl_Scaling=[1.0, 2.0, 1.0], InheritType=[2], RotationActive=[1])]
+    cluster = [("Indexes", [[0, 1, 2]], []), ("Weights", [[0.5, 0.5, 0.5]], []), ("Transform", [[float(x) for x in unit]], []),
+               ("TransformLink", [[float(x) for x in unit]], [])]
+    objects = [
+        ("Geometry", [1, "g\0\1Geometry", "Mesh"], [
+            ("Vertices", [[0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 9.0, 0.0]], []), ("PolygonVertexIndex", [[0, 1, -3]], []),
+            layer("LayerElementNormal", "Normals", "ByVertice", 3 * [0.0, 0.0, 1.0]),
+            layer("LayerElementUV", "UV", "ByPolygonVertex", 6 * [0.5])]),
+        ("Model", [2, "body\0\1Model", "Mesh"], []), ("Model", [3, "a\0\1Model", "LimbNode"], model),
+        ("Model", [4, "b\0\1Model", "LimbNode"], model), ("Deformer", [5, "\0\1Deformer", "Skin"], []),
+        ("Deformer", [6, "a\0\1SubDeformer", "Cluster"], cluster), ("Deformer", [7, "b\0\1SubDeformer", "Cluster"], cluster),
+        ("AnimationStack", [8, "Walk\0\1AnimStack", ""], []), ("AnimationLayer", [9, "\0\1AnimLayer", ""], []),
+        ("AnimationCurveNode", [10, "T\0\1AnimCurveNode", ""], []),
+        ("AnimationCurve", [11, "\0\1AnimCurve", ""], [
+            ("KeyTime", [[0, 46186158000]], []), ("KeyValueFloat", [[0.0, 1.0]], []), ("KeyAttrFlags", [[24840]], []),
+            ("KeyAttrDataFloat", [4 * [0.0]], []), ("KeyAttrRefCount", [[2]], [])]),
+        ("Material", [12, "red\0\1Material", ""], [properties(DiffuseColor=[1.0, 0.0, 0.0])]),
+    ]
+    links = [("OO", 2, 0), ("OO", 3, 0), ("OO", 4, 3), ("OO", 1, 2), ("OO", 5, 1), ("OO", 6, 5), ("OO", 7, 5), ("OO", 3, 6), ("OO", 4, 7),
+             ("OO", 9, 8), ("OO", 10, 9), ("OP", 10, 4, "Lcl Translation"), ("OP", 11, 10, "d|X"), ("OO", 12, 2)]
+    tree = [("FBXHeaderExtension", [], [("FBXVersion", [7400], [])]), ("GlobalSettings", [], [properties(UpAxis=[2], UnitScaleFactor=[1.0])]),
+            ("Objects", [], objects), ("Connections", [], [("C", list(link), []) for link in links])]
+
+    def text(records):
+        out = ""
+        for name, values, inner in records:
+            words = [f"*{len(v)} {{ a: {','.join(map(str, v))} }}" if isinstance(v, list) else json.dumps(v.split("\0")[0])
+                     if isinstance(v, str) else str(v) for v in values]
+            out += f"{name}: {','.join(words)}" + (f" {{\n{text(inner)}}}\n" if inner else "\n")
+        return out
+
+    def binary(records, at, form, packed):
+        out = b""
+        for name, values, inner in records:
+            data = b""
+            for v in values:
+                if isinstance(v, list):
+                    kind = "d" if isinstance(v[0], float) else "l" if max(v) > 2**31 else "i"
+                    raw = struct.pack(f"<{len(v)}{kind.replace('l', 'q')}", *v)
+                    body = zlib.compress(raw) if packed else raw
+                    data += kind.encode() + struct.pack("<3I", len(v), packed, len(body)) + body
+                elif isinstance(v, str):
+                    data += b"S" + struct.pack("<I", len(v)) + v.encode()
+                else:
+                    data += b"L" + struct.pack("<q", v) if isinstance(v, int) else b"D" + struct.pack("<d", v)
+            head = struct.calcsize(form) + 1 + len(name)
+            start = at + len(out)
+            body = binary(inner, start + head + len(data), form, packed) if inner else b""
+            end = start + head + len(data) + len(body)
+            out += struct.pack(form, end, len(values), len(data)) + bytes([len(name)]) + name.encode() + data + body
+        return out + bytes(struct.calcsize(form) + 1)
+
+    yield "limbs-text.fbx", ("; FBX 7.4.0 project file\n" + text(tree)).encode()
+    for version, form, packed in ((7400, "<3I", 0), (7500, "<3Q", 1)):
+        yield f"limbs-{version}.fbx", b"Kaydara FBX Binary  \0\x1a\0" + struct.pack("<I", version) + binary(tree, 27, form, packed)
+
+
 def gltf_seeds():
     doc, data = small_gltf()
     yield "quad.gltf", json.dumps(doc).encode()
@@ -120,6 +187,7 @@ def gltf_seeds():
     spiral += [(t, r - 0.5) for t, r in reversed(spiral)]
     corners = "".join(f"v {r * math.cos(t):.3f} {r * math.sin(t):.3f} 0\n" for t, r in spiral)
     yield "spiral.obj", (corners + "f " + " ".join(str(i + 1) for i in range(120)) + "\n").encode()
+    yield from fbx_seeds()
     yield "quad.obj", b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n"
 
 

@@ -161,6 +161,27 @@ TEST(Deform, DualQuaternionsKeepTheVolumeOfATwistedBarWhereLinearBlendingCollaps
     }
 }
 
+TEST(Deform, DualQuaternionsMoveAVertexByTheirShare) {
+    const test::Character c = test::bar();
+    const std::vector<Vec3> p{{0, 0.1f, 0}, {0, 0.1f, 0}, {0, 0.1f, 0}};
+    const SkinWeights weights = rows(std::vector<std::vector<Influence>>(3, {{0, 0.5f}, {1, 0.5f}}));
+    const auto transforms = skinning_matrices(c.skeleton, std::vector<JointPose>{JointPose{}, turned(0, 90)});
+    ASSERT_TRUE(transforms.ok());
+    const std::vector<float> shares{0, 0.25f, 1};
+    const Surface linear = must_deform({p, {}, {}}, weights, *transforms, Skinning::linear_blend);
+    const Surface dual = must_deform({p, {}, {}}, weights, *transforms, Skinning::dual_quaternion);
+    const Surface mixed = must_deform({p, {}, {}, shares}, weights, *transforms, Skinning::dual_quaternion);
+    EXPECT_EQ(mixed.positions[0], linear.positions[0]);
+    EXPECT_NEAR(mixed.positions[1].y, 0.75f * linear.positions[1].y + 0.25f * dual.positions[1].y, 1e-7);
+    EXPECT_EQ(mixed.positions[2], dual.positions[2]);
+    // Only joints of vertices with a share must be rigid.
+    const std::vector<Transform> scaled{to_transform(JointPose{{0, 0, 0, 1}, {0, 0, 0}, {2, 2, 2}}), Transform{}};
+    const std::vector<float> none{0, 0, 0}, more{0, 0, 2};
+    must_deform({p, {}, {}, none}, weights, scaled, Skinning::dual_quaternion);
+    EXPECT_FALSE(deform({p, {}, {}, shares}, weights, scaled, Skinning::dual_quaternion));
+    EXPECT_FALSE(deform({p, {}, {}, more}, weights, scaled, Skinning::dual_quaternion));
+}
+
 TEST(Deform, DualQuaternionsDoNotDependOnTheSignOfAQuaternion) {
     // Rotations by 350° and by -10° are the same matrix; a weight of 1/2 must end between the poses, not opposite.
     const SkinWeights weights = rows({{{0, 0.5f}, {1, 0.5f}}});

@@ -203,8 +203,8 @@ class Windows(unittest.TestCase):
             done = windows(command, "some", "-o", "words")
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stderr.decode(), rf"^sinew: error: sinew {command} is not available on Windows \(.*\)\n$")
-        (self.at / "model.fbx").write_bytes(b"Kaydara FBX Binary")
-        done = windows("inspect", "model.fbx", cwd=self.at)
+        (self.at / "model.dae").write_bytes(b"<COLLADA/>")
+        done = windows("inspect", "model.dae", cwd=self.at)
         self.assertEqual(done.returncode, 3)
         self.assertIn("without assimp", done.stderr.decode())
 

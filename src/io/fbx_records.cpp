@@ -1,0 +1,525 @@
+#include "io/fbx_records.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/base64.h"
+#include "core/try.h"
+#include "io/formats.h"
+#include "io/inflate.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr std::string_view kMagic("Kaydara FBX Binary  \0\x1a", 22);
+constexpr std::size_t kHeader = 27;      // kMagic, order of bytes, version
+constexpr std::size_t kMostNested = 64;  // records in records: real files have ten
+constexpr std::string_view kSpaces = " \t\r\n";
+
+template <typename T>
+T little(const std::byte* from) {
+    T out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+
+/// Bytes of a scalar, or of an element of an array; 0 for other letters.
+std::size_t size_of(char type) {
+    switch (type) {
+        case 'B':
+        case 'C':
+        case 'b':
+        case 'c':
+            return 1;
+        case 'Y':
+            return 2;
+        case 'I':
+        case 'F':
+        case 'i':
+        case 'f':
+            return 4;
+        case 'L':
+        case 'D':
+        case 'l':
+        case 'd':
+            return 8;
+        default:
+            return 0;
+    }
+}
+
+/// What both readers share: the bytes, the path of the record that is read, and what is allocated.
+class FbxReader {
+protected:
+    FbxReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
+        : bytes_(bytes), name_(name), files_(files) {}
+
+    Error error(std::size_t at, const std::string& message) const {
+        std::string path;
+        for (const std::string_view part : path_) path += (path.empty() ? "" : "/") + printable(part, 40);
+        return input_error(name_,
+                           "byte " + std::to_string(at) + ": " + path + (path.empty() ? "" : ": ") + message);
+    }
+
+    Status enter(std::size_t at, std::string_view record) {
+        if (path_.size() == kMostNested)
+            return error(at, "more than " + std::to_string(kMostNested) + " records are in each other");
+        path_.push_back(record);
+        // Lists grow by half at most twice.
+        return files_.take(2 * sizeof(FbxRecord), name_);
+    }
+    Status count_value() { return files_.take(2 * sizeof(FbxValue), name_); }
+
+    std::span<const std::byte> bytes_;
+    const std::string& name_;
+    ModelFiles& files_;
+    std::vector<std::string_view> path_;
+};
+
+class FbxBinaryReader : FbxReader {
+public:
+    FbxBinaryReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files, bool wide)
+        : FbxReader(bytes, name, files), field_(wide ? 8 : 4) {}
+
+    /// Records from `at` to the empty one that ends a list, or to `end`; then `at` is there.
+    Status read_list(std::vector<FbxRecord>& to, std::size_t& at, std::size_t end) {
+        while (at < end) {
+            if (end - at < empty_size()) return error(at, "the file ends within a record");
+            if (field(at) == 0) return Done{};
+            SINEW_TRY(read_record(to.emplace_back(), at, end));
+        }
+        return Done{};
+    }
+
+    std::size_t empty_size() const { return 3 * field_ + 1; }
+
+private:
+    std::uint64_t field(std::size_t at) const {
+        return field_ == 8 ? little<std::uint64_t>(&bytes_[at]) : little<std::uint32_t>(&bytes_[at]);
+    }
+
+    Status read_record(FbxRecord& out, std::size_t& at, std::size_t end) {
+        out.offset = at;
+        const std::uint64_t stop = field(at), count = field(at + field_), size = field(at + 2 * field_);
+        const auto length = std::to_integer<std::size_t>(bytes_[at + 3 * field_]);
+        const std::size_t start = at + empty_size() + length;
+        if (start > end) return error(at, "the name of a record reaches past its end");
+        out.name = as_text(bytes_.subspan(at + empty_size(), length));
+        SINEW_TRY(enter(at, out.name));
+        if (stop > end || stop < start || size > stop - start)
+            return error(at, "a record of " + std::to_string(stop) + " - " + std::to_string(at) +
+                                 " bytes does not lie in the one around it, which ends at byte " +
+                                 std::to_string(end));
+        out.head = bytes_.subspan(start, static_cast<std::size_t>(size));
+        at = start;
+        for (std::uint64_t v = 0; v < count; ++v) SINEW_TRY(read_value(out, at, start + out.head.size()));
+        if (at != start + out.head.size()) return error(at, "its values are shorter than it states");
+        out.block = at < stop;
+        SINEW_TRY(read_list(out.records, at, static_cast<std::size_t>(stop)));
+        out.tail = bytes_.subspan(at, static_cast<std::size_t>(stop) - at);
+        at = static_cast<std::size_t>(stop);
+        path_.pop_back();
+        return Done{};
+    }
+
+    Status read_value(FbxRecord& out, std::size_t& at, std::size_t end) {
+        SINEW_TRY(count_value());
+        if (at == end) return error(at, "it has fewer values than it states");
+        FbxValue value;
+        value.type = static_cast<char>(bytes_[at]);
+        const std::size_t left = end - ++at;
+        std::uint64_t size = size_of(value.type);
+        if (value.type == 'S' || value.type == 'R') {
+            if (left < 4) return error(at, "a value reaches past the end of its record");
+            size = little<std::uint32_t>(&bytes_[at]);
+            at += 4;
+        } else if (value.is_array() && value.type != 'a') {
+            if (left < 12) return error(at, "a value reaches past the end of its record");
+            size = 12 + std::uint64_t{little<std::uint32_t>(&bytes_[at + 8])};
+        } else if (size == 0) {
+            return error(at - 1, "'" + printable(std::string(1, value.type)) + "' is not a type of values");
+        }
+        if (size > end - at) return error(at, "a value reaches past the end of its record");
+        value.bytes = bytes_.subspan(at, static_cast<std::size_t>(size));
+        at += static_cast<std::size_t>(size);
+        out.values.push_back(value);
+        return Done{};
+    }
+
+    std::size_t field_;  // bytes of offsets and counts
+};
+
+class FbxTextReader : FbxReader {
+public:
+    FbxTextReader(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files)
+        : FbxReader(bytes, name, files), text_(as_text(bytes)) {}
+
+    /// Records from at_ to a brace that closes, or to the end.
+    Status read_list(std::vector<FbxRecord>& to, bool whole_file) {
+        for (;;) {
+            const std::size_t from = at_;
+            skip();
+            if (at_ == text_.size() || text_[at_] == '}') {
+                if (whole_file != (at_ == text_.size()))
+                    return error(at_,
+                                 whole_file ? "a brace closes that was not opened" : "the file ends within braces");
+                at_ = from;
+                return Done{};
+            }
+            SINEW_TRY(read_record(to.emplace_back(), from));
+        }
+    }
+
+    std::size_t at() const { return at_; }
+
+private:
+    char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+    void skip() {
+        for (;;) {
+            at_ = std::min(text_.find_first_not_of(kSpaces, at_), text_.size());
+            if (here() != ';') return;
+            at_ = std::min(text_.find('\n', at_), text_.size());
+        }
+    }
+
+    /// Letters that are neither spaces nor marks.
+    std::string_view word() const { return text_.substr(at_, text_.find_first_of(" \t\r\n:,{}\";*", at_) - at_); }
+
+    /// Whether a record begins here.
+    bool at_name() const {
+        const std::size_t end = text_.find_first_not_of(kSpaces, at_ + word().size());
+        return !word().empty() && end != text_.npos && text_[end] == ':';
+    }
+
+    Status read_record(FbxRecord& out, std::size_t from) {
+        out.offset = at_;
+        if (!at_name()) return error(at_, "a name and a colon must be here");
+        out.name = word();
+        SINEW_TRY(enter(at_, out.name));
+        at_ = text_.find(':', at_) + 1;
+        std::size_t end = at_;
+        for (bool first = true;; first = false) {
+            skip();
+            const bool comma = here() == ',';
+            if (comma) {
+                end = ++at_;
+                skip();
+            }
+            const char c = here();
+            if (c == '{' || c == '}' || c == '\0' || !(comma || first) || at_name()) break;
+            if (c == ',') continue;  // an empty value
+            SINEW_TRY(read_value(out));
+            end = at_;
+        }
+        out.block = here() == '{';
+        if (out.block) end = ++at_;
+        at_ = end;
+        out.head = bytes_.subspan(from, at_ - from);
+        if (out.block) {
+            SINEW_TRY(read_list(out.records, false));
+            const std::size_t last = at_;
+            skip();
+            ++at_;
+            out.tail = bytes_.subspan(last, at_ - last);
+        }
+        path_.pop_back();
+        return Done{};
+    }
+
+    Status read_value(FbxRecord& out) {
+        SINEW_TRY(count_value());
+        FbxValue value;
+        std::size_t from = at_, end = 0;
+        if (here() == '"') {
+            value.type = 'S';
+            end = text_.find('"', ++from);
+            if (end == text_.npos) return error(at_, "a text has no end");
+            at_ = end + 1;
+        } else if (here() == '*') {  // *COUNT { a: 1,2,3 }
+            value.type = 'a';
+            const std::size_t open = text_.find('{', at_), close = text_.find('}', at_);
+            const std::size_t colon = text_.find(':', at_);
+            if (open == text_.npos || close == text_.npos || close < open)
+                return error(at_, "an array has no braces");
+            from = colon < close ? colon + 1 : close;
+            end = close;
+            at_ = close + 1;
+        } else {
+            const std::string_view found = word();
+            if (found.empty()) return error(at_, "a value must be here");
+            const bool number = std::string_view("0123456789+-.").find(found[0]) != std::string_view::npos;
+            value.type = number ? 'N' : 'W';
+            end = at_ = from + found.size();
+        }
+        value.bytes = bytes_.subspan(from, end - from);
+        out.values.push_back(value);
+        return Done{};
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+/// The number of a word; empty where it is none.
+template <typename T>
+std::optional<T> parse(std::string_view word) {
+    if (word.starts_with('+')) word.remove_prefix(1);
+    T out{};
+    const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), out);
+    if (failed == std::errc{} && end == word.data() + word.size()) return out;
+    if constexpr (std::is_integral_v<T>) {
+        const auto real = parse<double>(word);
+        if (real && std::abs(*real) < 9e18 && *real == std::trunc(*real)) return static_cast<T>(*real);
+    } else if (failed == std::errc::result_out_of_range) {
+        // Too small, or too large: not a number of the scene, which its reader finds.
+        return word.find("e-") != word.npos || word.find("E-") != word.npos ? T{0}
+                                                                            : std::numeric_limits<T>::infinity();
+    }
+    return std::nullopt;
+}
+
+/// A scalar, or an element of an array.
+template <typename T>
+std::optional<T> convert(char type, const std::byte* from) {
+    const auto real = [](double v) -> std::optional<T> {
+        if constexpr (std::is_integral_v<T>)
+            if (!(std::abs(v) < 9e18) || v != std::trunc(v)) return std::nullopt;
+        return static_cast<T>(v);
+    };
+    switch (type) {
+        case 'B':
+        case 'C':
+        case 'b':
+        case 'c':
+            return static_cast<T>(little<std::uint8_t>(from));
+        case 'Y':
+            return static_cast<T>(little<std::int16_t>(from));
+        case 'I':
+        case 'i':
+            return static_cast<T>(little<std::int32_t>(from));
+        case 'L':
+        case 'l':
+            return static_cast<T>(little<std::int64_t>(from));
+        case 'F':
+        case 'f':
+            return real(double{little<float>(from)});
+        case 'D':
+        case 'd':
+            return real(little<double>(from));
+        default:
+            return std::nullopt;
+    }
+}
+
+template <typename T>
+std::optional<T> scalar(const FbxValue& value) {
+    if (value.type == 'N') return parse<T>(as_text(value.bytes));
+    if (value.is_array()) return std::nullopt;
+    return convert<T>(value.type, value.bytes.data());
+}
+
+/// Where a file ends behind its records: the empty record, 16 bytes of an identity and 4 of zero; zeros up to the
+/// next multiple of 16, at least one; and 140 bytes of version, zeros and another identity.
+std::vector<std::byte> padded(std::span<const std::byte> footer, std::size_t empty, std::size_t at) {
+    const std::size_t front = empty + 20, back = 140;
+    std::vector<std::byte> out(footer.begin(), footer.end());
+    if (footer.size() <= front + back) return out;
+    const std::size_t padding = 16 - (at + front) % 16;
+    out.resize(front + padding);
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(front), out.end(), std::byte{0});
+    out.insert(out.end(), footer.end() - static_cast<std::ptrdiff_t>(back), footer.end());
+    return out;
+}
+
+}  // namespace
+
+const FbxRecord* FbxRecord::find(std::string_view wanted) const {
+    const auto found = std::find_if(records.begin(), records.end(),
+                                    [&](const FbxRecord& record) { return record.name == wanted; });
+    return found == records.end() ? nullptr : &*found;
+}
+
+bool is_fbx(std::string_view text) {
+    if (text.starts_with(kMagic.substr(0, 20))) return true;
+    return text.starts_with("; FBX") || text.starts_with(";FBX");
+}
+
+Result<FbxFile> FbxFile::parse(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files) {
+    FbxFile out;
+    out.all_ = bytes;
+    out.name_ = name;
+    out.files_ = &files;
+    std::size_t at = 0;
+    if (as_text(bytes).starts_with(kMagic.substr(0, 20))) {
+        out.binary_ = true;
+        if (bytes.size() < kHeader) return input_error(name, "byte 0: the file ends within its header");
+        if (bytes[22] != std::byte{0})
+            return input_error(name,
+                               "byte 22: its numbers begin with their highest byte, which is not supported "
+                               "(export it again)");
+        out.version_ = little<std::uint32_t>(&bytes[23]);
+        if (out.version_ < 5000 || out.version_ >= 8000)
+            return input_error(
+                name, "byte 23: version " + std::to_string(out.version_) + " of FBX is not known (7700 is 7.7)");
+        out.header_ = bytes.first(kHeader);
+        at = kHeader;
+        SINEW_TRY(FbxBinaryReader(bytes, name, files, out.version_ >= 7500)
+                      .read_list(out.root_.records, at, bytes.size()));
+    } else {
+        FbxTextReader reader(bytes, name, files);
+        SINEW_TRY(reader.read_list(out.root_.records, true));
+        at = reader.at();
+        const FbxRecord* const header = out.root_.find("FBXHeaderExtension");
+        const FbxRecord* const version = header ? header->find("FBXVersion") : nullptr;
+        if (version && !version->values.empty())
+            out.version_ = static_cast<unsigned>(out.number(version->values[0]).value_or(0));
+    }
+    out.footer_ = bytes.subspan(at);
+    return out;
+}
+
+std::optional<double> FbxFile::number(const FbxValue& value) const { return scalar<double>(value); }
+std::optional<std::int64_t> FbxFile::whole(const FbxValue& value) const { return scalar<std::int64_t>(value); }
+
+std::string FbxFile::text(const FbxValue& value) const {
+    if (value.type != 'S' && value.type != 'W') return {};
+    std::string out(as_text(value.bytes));
+    if (!binary_)
+        for (const auto& [code, letter] :
+             {std::pair("&quot;", '"'), std::pair("&lf;", '\n'), std::pair("&cr;", '\r')})
+            for (std::size_t at = 0; (at = out.find(code, at)) != out.npos; ++at)
+                out.replace(at, std::strlen(code), 1, letter);
+    return out;
+}
+
+std::vector<std::byte> FbxFile::raw(const FbxRecord& record) const {
+    std::vector<std::byte> out;
+    for (const FbxValue& value : record.values) {
+        if (value.type == 'R') {
+            out.insert(out.end(), value.bytes.begin(), value.bytes.end());
+        } else if (value.type == 'S' && !binary_) {
+            const auto part = decode_base64(as_text(value.bytes));
+            if (!part) return {};
+            out.insert(out.end(), part->begin(), part->end());
+        }
+    }
+    return out;
+}
+
+template <typename T>
+Result<std::vector<T>> FbxFile::numbers(const FbxRecord& record) const {
+    std::vector<T> out;
+    const auto not_number = [&](std::string_view word) {
+        return error(record, "\"" + printable(word, 40) + "\" is not a " +
+                                 (std::is_integral_v<T> ? "whole number" : "number"));
+    };
+    const bool array = record.values.size() == 1 && record.values[0].is_array();
+    const FbxValue* const value = array ? &record.values[0] : nullptr;
+    if (!array) {
+        SINEW_TRY(files_->take(record.values.size() * sizeof(T), name_));
+        for (const FbxValue& one : record.values) {
+            const auto number = scalar<T>(one);
+            if (!number) return not_number(as_text(one.bytes));
+            out.push_back(*number);
+        }
+    } else if (value->type == 'a') {
+        std::string_view text = as_text(value->bytes);
+        const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), ',')) + 1;
+        SINEW_TRY(files_->take(count * sizeof(T), name_));
+        out.reserve(count);
+        while (!text.empty()) {
+            const std::size_t comma = std::min(text.find(','), text.size());
+            std::string_view word = text.substr(0, comma);
+            text.remove_prefix(std::min(comma + 1, text.size()));
+            word.remove_prefix(std::min(word.find_first_not_of(kSpaces), word.size()));
+            word = word.substr(0, word.find_last_not_of(kSpaces) + 1);
+            if (word.empty()) continue;
+            const auto number = sinew::io::parse<T>(word);
+            if (!number) return not_number(word);
+            out.push_back(*number);
+        }
+    } else {
+        const std::byte* const header = value->bytes.data();
+        const std::size_t count = little<std::uint32_t>(header), size = size_of(value->type);
+        const std::uint32_t encoding = little<std::uint32_t>(header + 4);
+        std::span<const std::byte> data = value->bytes.subspan(12);
+        // No byte of zlib becomes more than 1032.
+        if (encoding > 1 || (encoding == 0 ? count * size != data.size() : count * size / 1032 > data.size()))
+            return error(record, std::to_string(data.size()) + " bytes are not an array of " +
+                                     std::to_string(count) + " numbers of " + std::to_string(size) +
+                                     " bytes in encoding " + std::to_string(encoding));
+        HeldBytes held(*files_);
+        std::vector<std::byte> inflated;
+        if (encoding == 1) {
+            SINEW_TRY(held.take(count * size, name_));
+            inflated.resize(count * size);
+            if (const Status done = inflate(data, inflated); !done) return error(record, done.error().message);
+            data = inflated;
+        }
+        SINEW_TRY(files_->take(count * sizeof(T), name_));
+        out.reserve(count);
+        for (std::size_t k = 0; k < count; ++k) {
+            const auto number = convert<T>(value->type, &data[k * size]);
+            if (!number) return error(record, "number " + std::to_string(k) + " is not whole");
+            out.push_back(*number);
+        }
+    }
+    return out;
+}
+
+Result<std::vector<double>> FbxFile::reals(const FbxRecord& record) const { return numbers<double>(record); }
+Result<std::vector<std::int64_t>> FbxFile::wholes(const FbxRecord& record) const {
+    return numbers<std::int64_t>(record);
+}
+
+Error FbxFile::error(const FbxRecord& record, const std::string& message) const {
+    std::string path;
+    for (const FbxRecord* at = &root_; at != &record && !at->records.empty();) {
+        const auto after =
+            std::upper_bound(at->records.begin(), at->records.end(), record.offset,
+                             [](std::size_t offset, const FbxRecord& other) { return offset < other.offset; });
+        if (after == at->records.begin()) break;
+        at = &*std::prev(after);
+        path += printable(at->name, 40) + (at == &record ? ": " : "/");
+    }
+    return input_error(name_, "byte " + std::to_string(record.offset) + ": " + path + message);
+}
+
+std::vector<std::byte> FbxFile::bytes() const {
+    std::vector<std::byte> out(header_.begin(), header_.end());
+    out.reserve(all_.size());
+    const bool wide = version_ >= 7500;
+    const std::size_t empty = wide ? 25 : 13;
+    const auto add = [&](std::span<const std::byte> part) { out.insert(out.end(), part.begin(), part.end()); };
+    const auto field = [&](std::size_t at, std::size_t which, std::size_t value) {
+        const std::uint64_t number = value;
+        std::memcpy(&out[at + which * (wide ? 8 : 4)], &number, wide ? 8 : 4);
+    };
+    const auto write = [&](const auto& self, const FbxRecord& record) -> void {
+        const std::size_t start = out.size();
+        if (binary_) {
+            out.resize(start + empty - 1);
+            out.push_back(static_cast<std::byte>(record.name.size()));
+            add(std::as_bytes(std::span(record.name)));
+            field(start, 1, record.values.size());
+            field(start, 2, record.head.size());
+        }
+        add(record.head);
+        for (const FbxRecord& inner : record.records) self(self, inner);
+        add(record.tail);
+        if (binary_) field(start, 0, out.size());
+    };
+    for (const FbxRecord& record : root_.records) write(write, record);
+    if (binary_ && out.size() % 16 != (all_.size() - footer_.size()) % 16)
+        add(padded(footer_, empty, out.size()));
+    else
+        add(footer_);
+    return out;
+}
+
+}  // namespace sinew::io
