@@ -368,7 +368,7 @@ class CheckResults(CheckCase):
         for source in re.findall(r"https://\S+", table):
             self.assertIn(source, page)
         report = json.loads(self.check(self.faulty(), "--json", code=1).stdout)
-        documented = set(re.findall(r"(?m)^\| `([^`]+)` \| [^|]*\|$", page.split("## JSON")[1]))
+        documented = support.documented_keys(page.split("## JSON")[1])
         self.assertEqual(set(support.keys(report)) | {"fixed.normalised", "fixed.limited", "fixed.pruned", "fixed.welded"} - {"fixed"},
                          documented | {"fixed"})
 
