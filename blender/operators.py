@@ -73,7 +73,7 @@ class SINEW_OT_bind(bpy.types.Operator):
     hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
     resolution: IntProperty(name="Resolution", description="Voxels along the longest side, for methods that measure in "
                                                            "voxels", default=256, min=16, max=1024)
-    influences: IntProperty(name="Influences", description="Most bones for one vertex", default=4, min=1, max=8)
+    influences: IntProperty(name="Influences", description="Maximum of bones for one vertex", default=4, min=1, max=8)
     ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
     only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
     only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")
@@ -261,7 +261,7 @@ class SINEW_OT_mirror(Correction, bpy.types.Operator):
 
 
 class SINEW_OT_limit(Correction, bpy.types.Operator):
-    """Keep the strongest bones of each vertex, and share the rest out without creases"""
+    """Keep the strongest bones of each vertex, and distribute the rest without creases"""
     bl_idname = "object.sinew_limit"
     bl_label = "Limit Influences (sinew)"
 
@@ -277,7 +277,7 @@ class SINEW_OT_transfer(bpy.types.Operator):
     bl_label = "Transfer Weights (sinew)"
     bl_options = {"REGISTER", "UNDO"}
 
-    distance: FloatProperty(name="Distance", description="Of a match, as a share of the source's diagonal", default=0.05,
+    distance: FloatProperty(name="Distance", description="Of a match, as a fraction of the source's diagonal", default=0.05,
                             min=1e-4, max=10)
     influences: IntProperty(name="Influences", default=4, min=1, max=8)
 

@@ -10,7 +10,7 @@ class SinewSettings(bpy.types.PropertyGroup):
     method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
     hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
     resolution: IntProperty(name="Resolution", description="Voxels along the longest side", default=256, min=16, max=1024)
-    influences: IntProperty(name="Influences", description="Most bones for one vertex", default=4, min=1, max=8)
+    influences: IntProperty(name="Influences", description="Maximum of bones for one vertex", default=4, min=1, max=8)
     ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
     only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
     only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")

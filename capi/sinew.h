@@ -336,7 +336,7 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
 snw_status snw_questions_json(const snw_model* model, const snw_weights* weights, size_t top, snw_context* context,
                               snw_bytes** out);
 /* Weights of `source` for the mesh of `target`, which lies on it or around it in the same space, on the joints of
- * `source` (docs/transfer.md). distance: of a match, as a share of the diagonal of the source's box, and angle
+ * `source` (docs/transfer.md). distance: of a match, as a fraction of the diagonal of the source's box, and angle
  * between normals in degrees; 0.05 and 30 are usual. Of the settings the limit of influences is read; null: 4. how:
  * fills the target's V with 0 matched, 1 inpainted, 2 nearest, 3 unused; or null. warnings: one a line, or null. */
 snw_status snw_transfer(const snw_model* source, const snw_weights* weights, const snw_model* target,

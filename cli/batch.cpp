@@ -764,7 +764,7 @@ std::pair<std::size_t, std::size_t> two_numbers(std::string_view text, char betw
     return a && b ? std::pair{*a, *b} : std::pair{std::size_t{0}, std::size_t{0}};
 }
 
-/// "3/16": of 16 shares of the list the third.
+/// "3/16": of 16 parts of the list the third.
 Result<std::vector<std::size_t>> share_of(const std::vector<std::size_t>& items, const std::string& shard) {
     const auto [part, parts] = two_numbers(shard, '/');
     if (part < 1 || part > parts)
@@ -873,12 +873,13 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_option("--timeout", args->timeout, "Seconds for each; 0 = no limit")->check(number_within(0, 1e6));
     c->add_option(
          "--memory", args->memory_mb,
-         "MB for all together; 0 = three quarters of the machine. Each gets an equal share; what needs more "
+         "MB for all together; 0 = three quarters of the machine. Each gets an equal part; what needs more "
          "runs alone at the end")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
-    for (const auto& [word, help] : {std::pair{"--max-l1", "mean L1 to the reference, 0 to 2"},
-                                     {"--max-distance", "distance of a vertex in a pose, in % of the diagonal"},
-                                     {"--min-agreement", "share of vertices whose strongest joint agrees, 0 to 1"}})
+    for (const auto& [word, help] :
+         {std::pair{"--max-l1", "mean L1 to the reference, 0 to 2"},
+          {"--max-distance", "distance of a vertex in a pose, in % of the diagonal"},
+          {"--min-agreement", "fraction of vertices whose strongest joint agrees, 0 to 1"}})
         c->add_option_function<std::string>(
              word,
              [args, word = std::string(word)](const std::string& value) {
@@ -892,7 +893,7 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
          "PROFILE: check every result as sinew check does, with the limits of an engine, or \"default\". Errors "
          "fail the gate")
         ->group("Gates");
-    c->add_option("--shard", args->shard, "N/M: only the N-th of M shares of the list");
+    c->add_option("--shard", args->shard, "N/M: only the N-th of M parts of the list");
     c->add_option("--only", args->only, "N or N-M: only the characters with these numbers in the list");
     c->add_option("--give-up", args->give_up,
                   "MESSAGE: with --only, record these characters as crashed instead of binding them");

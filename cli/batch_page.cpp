@@ -173,7 +173,7 @@ std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t m
     constexpr Measure measures[] = {
         {"L1 to the reference", [](const Line& line) { return at(row_of(line)[7]); }},
         {"changed since the last run, L1", [](const Line& line) { return at(number_at(line, "changed")); }},
-        {"share of vertices that bind did not reach",
+        {"fraction of vertices that bind did not reach",
          [](const Line& line) {
              const Line coverage = number_at(line, "coverage");
              return coverage.is_number() ? 1 - coverage.get<double>() : 0.0;

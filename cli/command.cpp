@@ -276,7 +276,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->group("Input and output");
     command
         .add_option("--require-coverage", options.require_coverage,
-                    "Exit 1 if the method reaches a smaller share of the vertices")
+                    "Exit 1 if the method reaches a smaller fraction of the vertices")
         ->check(number_within(0, 1))
         ->capture_default_str()
         ->group("Input and output");

@@ -147,7 +147,7 @@ void print_compare_summary(const CompareRun& run) {
         fmt::print("  the weights are the same\n");
         return;
     }
-    fmt::print("  joints that differ most       share of L1     weight A     weight B\n");
+    fmt::print("  joints that differ most        part of L1     weight A     weight B\n");
     for (std::size_t k = 0; k < c.joints.size() && k < 5 && c.joints[k].l1 > 0; ++k)
         fmt::print("    {:<26.26}{:>11.1f} %{:>13.1f}{:>13.1f}\n", skeleton.joints[c.joints[k].joint].name,
                    100 * c.joints[k].l1_share, c.joints[k].mass_a, c.joints[k].mass_b);
@@ -367,7 +367,7 @@ void add_compare(CLI::App& app, int& exit) {
         ->check(number_within(0, INFINITY))
         ->group("Gates");
     c->add_option("--min-agreement", args->gates.min_agreement,
-                  "Exit 1 if the strongest joint agrees for a smaller share of the vertices, 0 to 1")
+                  "Exit 1 if the strongest joint agrees for a smaller fraction of the vertices, 0 to 1")
         ->check(number_within(0, 1))
         ->group("Gates");
     c->add_option("--max-unweighted", args->gates.max_unweighted, "Exit 1 if B has more vertices without weights")

@@ -186,10 +186,10 @@ private:
     }
 
     void joints() {
-        add("<h2>Joints, worst first</h2>\n<p>Share of the whole difference; sum of weights; vertices on which the "
+        add("<h2>Joints, worst first</h2>\n<p>Part of the whole difference; sum of weights; vertices on which the "
             "joint "
             "is the strongest; precision and recall of its influences; Dirichlet energy; bleed.</p>\n"
-            "<div class=\"scroll\"><table id=\"joints\">\n<thead><tr><th>Joint</th><th>L1 share</th>"
+            "<div class=\"scroll\"><table id=\"joints\">\n<thead><tr><th>Joint</th><th>Part of L1</th>"
             "<th class=\"a\">Weight A</th><th class=\"b\">Weight B</th><th class=\"a\">Strongest A</th>"
             "<th class=\"b\">Strongest B</th><th>Both</th><th>Precision</th><th>Recall</th><th class=\"a\">Energy "
             "A</th>"

@@ -395,7 +395,7 @@ void add_inspect(CLI::App& app, int& exit) {
     add_machine_options(*c, *args, "Options");
     add_deform_option(*c, args->deform);
     c->add_flag("--joints", args->joints,
-                "List all joints as a tree, with their share of the weights, or why they are idle");
+                "List all joints as a tree, with their part of the weights, or why they are idle");
     c->add_flag("--json", args->json, "Print JSON (docs/inspect.md)");
     c->callback([args, &exit] { exit = run_inspect(*args); });
 }

@@ -176,10 +176,11 @@ int run_transfer(TransferArguments args) {
         return gate_failed;
     }
     if (matched < args.require_matched) {
-        fmt::print(stderr,
-                   "sinew: a share of {:.6f} of the vertices lies on the source, which is below --require-matched "
-                   "{:.6f}\n",
-                   matched, args.require_matched);
+        fmt::print(
+            stderr,
+            "sinew: a fraction of {:.6f} of the vertices lies on the source, which is below --require-matched "
+            "{:.6f}\n",
+            matched, args.require_matched);
         return gate_failed;
     }
     return done;
@@ -202,7 +203,7 @@ void add_transfer(CLI::App& app, int& exit) {
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write: the target with weights")->required();
     c->add_option("--distance", args->options.distance,
-                  "Largest distance of a match, as a share of the diagonal of the source")
+                  "Maximum distance of a match, as a fraction of the diagonal of the source")
         ->capture_default_str();
     c->add_option("--angle", args->options.angle, "Largest angle between the normals of a match, degrees")
         ->capture_default_str();
@@ -213,11 +214,11 @@ void add_transfer(CLI::App& app, int& exit) {
                           "fade (default): smooth where the strongest joints change; cut: drop the weakest");
     add_save_options(*c, args->save);
     c->add_option("--require-coverage", args->require_coverage,
-                  "Exit 1 if a smaller share of the vertices is in parts with a match")
+                  "Exit 1 if a smaller fraction of the vertices is in parts with a match")
         ->check(number_within(0, 1))
         ->capture_default_str();
     c->add_option("--require-matched", args->require_matched,
-                  "Exit 1 if a smaller share of the vertices lies on the source (0.5 suits clothing)")
+                  "Exit 1 if a smaller fraction of the vertices lies on the source (0.5 suits clothing)")
         ->check(number_within(0, 1))
         ->capture_default_str();
     c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");

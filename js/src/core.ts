@@ -102,7 +102,7 @@ export interface Rig {
   joints: number;
   /** 0 to 1: how much the mesh is like the template. */
   confidence: number;
-  /** The share of the volume that is its own mirror image. */
+  /** The fraction of the volume that is its own mirror image. */
   symmetry: number;
   limbs_found: number;
   limbs_expected: number;

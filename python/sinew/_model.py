@@ -34,7 +34,7 @@ class Rig(NamedTuple):
     """A template skeleton, placed into a mesh: the result of ``rig``."""
     skeleton: str                  # skeleton JSON: save it, or give the Rig to ``load``
     confidence: float              # 0 to 1: how much the mesh is like the template
-    symmetry: float                # 0 to 1: the share of the volume that is its own mirror image
+    symmetry: float                # 0 to 1: the fraction of the volume that is its own mirror image
     limbs_found: int
     limbs_expected: int
     notes: tuple                   # sentences: what was not found, what was done instead
@@ -1001,7 +1001,7 @@ def transfer(source, target, weights=None, distance=0.05, angle=30, max_influenc
              on_progress=None, threads=0, memory_limit=0):
     """Weights of one model for the mesh of another in the same space, on the joints of the source (docs/transfer.md).
 
-    weights: of the source; without, those of its file. distance: of a match, as a share of the source's diagonal;
+    weights: of the source; without, those of its file. distance: of a match, as a fraction of the source's diagonal;
     angle: between normals, degrees. ``how`` of the result says how each vertex came to its weights.
     """
     weights = source.weights if weights is None else weights

@@ -9,6 +9,7 @@ import random
 import numpy as np
 
 import glb
+import make
 
 REST = {5121: 255.0, 5123: 65535.0, 5120: 127.0, 5122: 32767.0}
 
@@ -65,10 +66,7 @@ class Twin:
 
     def save(self, path):
         self.json["buffers"] = [{"byteLength": len(self.data)}]
-        text = json.dumps(self.json).encode()
-        text += b" " * (-len(text) % 4)
-        chunks = b"".join(len(c).to_bytes(4, "little") + k + c for c, k in ((text, b"JSON"), (self.data, b"BIN\0")))
-        path.write_bytes(b"glTF" + (2).to_bytes(4, "little") + (12 + len(chunks)).to_bytes(4, "little") + chunks)
+        path.write_bytes(make.packed(self.json, self.data))
 
 
 def used_joints(twin, skin_number):

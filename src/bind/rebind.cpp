@@ -25,11 +25,10 @@ Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
         if (a.name != b.name) return differs(j, "is '" + printable(a.name) + "' in the binding");
         if (a.parent != b.parent)
             return differs(
-                j,
-                "hangs from " +
-                    (a.parent < 0 ? std::string("nothing")
-                                  : "'" + printable(bound.joints[static_cast<std::size_t>(a.parent)].name) + "'") +
-                    " in the binding");
+                j, (a.parent < 0 ? std::string("is a root")
+                                 : "has the parent '" +
+                                       printable(bound.joints[static_cast<std::size_t>(a.parent)].name) + "'") +
+                       " in the binding");
         const double apart = std::hypot(static_cast<double>(a.position.x) - b.position.x,
                                         static_cast<double>(a.position.y) - b.position.y,
                                         static_cast<double>(a.position.z) - b.position.z);

@@ -293,7 +293,7 @@ const std::vector<Row>& rows() {
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(
             "overshoot", "Method", {with_overshoot},
-            "Share of the length past a bone's end that is added to its distance; 0 = none", {0, 100}),
+            "Fraction of the length past a bone's end that is added to its distance; 0 = none", {0, 100}),
         choice<[](O& o) -> DomainKind& { return o.domain; }>(
             "domain", "Method", "sparse uniform sparse-boundary", {in_volume},
             "sparse: fine at the surface and at bones; uniform; sparse-boundary: fine at the surface only, for "
@@ -348,7 +348,7 @@ const std::vector<Row>& rows() {
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
         number<[](O& o) -> float& { return o.learned; }>(
             "learned", "Method", {only<Method::surface_heat>},
-            "Share of the correction that was learned from artists; 0 = none", {0, 1}),
+            "Strength of the correction that was learned from artists; 0 = none", {0, 1}),
 
         on_or_off<[](O& o) -> bool& { return o.fit_check; }>(
             "fit-check", Kind::choice, {}, "Refuse a skeleton in another place or unit than the mesh"),
@@ -364,10 +364,10 @@ const std::vector<Row>& rows() {
             "Function from distance to weight; power is for heat methods"),
         number<[](O& o) -> float& { return o.falloff.smoothness; }>(
             "smoothness", "Weights", {{}, with_smoothness},
-            "Distance at which influence falls to 1/e, as a share of the longest side"),
+            "Distance at which influence falls to 1/e, as a fraction of the longest side"),
         number<[](O& o) -> float& { return o.falloff.threshold; }>(
             "threshold", "Weights", {{}, with_threshold},
-            "Largest distance of influence, as a share of the longest side"),
+            "Maximum distance of influence, as a fraction of the longest side"),
         number<[](O& o) -> float& { return o.falloff.power; }>(
             "power", "Weights", {{}, of_strengths}, "Exponent of heat or weights; above 1 = harder joints"),
         everyday(whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
@@ -510,7 +510,7 @@ Status check(const BindOptions& options) {
         if (voxels.resolution > 512)
             return Error{ErrorCode::usage,
                          "local resolution doubles the resolution in places, and 1024 is the "
-                         "finest: 512 is the most that it takes"};
+                         "finest: 512 is its maximum"};
     }
     for (const Row& row : rows())
         if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))

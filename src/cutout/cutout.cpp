@@ -105,7 +105,7 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
         if (r.dropped_islands)
             part.warnings.push_back("layer '" + printable(layer.name) + "': " + std::to_string(r.dropped_islands) +
                                     " islands of " + std::to_string(r.dropped_pixels) +
-                                    " pixels in all are smaller than the least area and were left out");
+                                    " pixels in all are smaller than the minimum area and were left out");
         parts.push_back(std::move(part));
     }
     return parts;

@@ -128,7 +128,7 @@ Status check(const OutlineOptions& o) {
     if (!(o.spacing == 0 || (o.spacing >= 2 && o.spacing <= most_pixels)))
         return refuse("the spacing", o.spacing, "within 2..4096 pixels (or 0: chosen)");
     if (o.least_area < 0)
-        return Error{ErrorCode::usage, "the least area " + shortest_text(o.least_area) + " is below 0"};
+        return Error{ErrorCode::usage, "the minimum area " + shortest_text(o.least_area) + " is below 0"};
     return Done{};
 }
 
@@ -147,7 +147,7 @@ Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions&
         return Error{ErrorCode::input,
                      mesh.report.dropped_islands
                          ? "all " + std::to_string(mesh.report.dropped_islands) +
-                               " islands of the picture are smaller than the least area of " +
+                               " islands of the picture are smaller than the minimum area of " +
                                shortest_text(options.least_area) + " pixels (lower it)"
                          : "no pixel of the picture is opaque enough for the alpha threshold (lower it)"};
     report_progress(context, "outline", 0);
@@ -160,7 +160,7 @@ Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions&
                                                " points and may need " + std::to_string(need >> 20) +
                                                " MB, more than the limit of " +
                                                std::to_string(context->memory_limit >> 20) +
-                                               " MB (raise the least area to leave out specks)"};
+                                               " MB (raise the minimum area to leave out specks)"};
 
     const double spacing =
         grid_units * (options.spacing > 0 ? static_cast<double>(options.spacing)

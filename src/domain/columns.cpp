@@ -102,11 +102,11 @@ private:
 };
 
 // Rows of columns whose crossings are put in order together: where they toggle voxels along x, as bits of words,
-// another pile touches no word of theirs.
-constexpr int kPileRows = 64;
-int piles_of(int r) { return (r + kPileRows - 1) / kPileRows; }
+// another strip touches no word of theirs.
+constexpr int kStripRows = 64;
+int strips_of(int r) { return (r + kStripRows - 1) / kStripRows; }
 
-// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by piles of
+// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by strips of
 // rows. Columns are sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the
 // edge is a top or left one, so a shared edge counts once.
 template <std::size_t w>
@@ -156,7 +156,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
                                  inverse;
             const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
             // Not negative: rounds as llround does.
-            out[j / kPileRows].add_if(
+            out[j / kStripRows].add_if(
                 inside & columns.has(i, j),
                 make_crossing(static_cast<std::uint32_t>(j * r + i),
                               static_cast<std::int64_t>(clamped * kDepthUnits + 0.5), entering));
@@ -215,10 +215,10 @@ void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w, Vie
     }
 }
 
-// The sorted crossings of a pile of rows: distributed by column, then sorted within each column, which has few.
-std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int pile, int r) {
-    const auto base = static_cast<std::uint32_t>(pile * kPileRows * r);
-    std::vector<std::uint32_t> next(static_cast<std::size_t>(kPileRows * r) + 2, 0);  // shifted by two
+// The sorted crossings of a strip of rows: distributed by column, then sorted within each column, which has few.
+std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int strip, int r) {
+    const auto base = static_cast<std::uint32_t>(strip * kStripRows * r);
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(kStripRows * r) + 2, 0);  // shifted by two
     for (const auto* list : lists)
         for (const Crossing c : *list) ++next[column_of(c) - base + 2];
     for (std::size_t k = 2; k < next.size(); ++k) next[k] += next[k - 1];
@@ -285,13 +285,13 @@ public:
         : lattice_(lattice),
           context_(context),
           blocks_(lattice.used.blocks.get()),
-          piles_(static_cast<std::size_t>(piles_of(lattice.resolution))),
+          strips_(static_cast<std::size_t>(strips_of(lattice.resolution))),
           boxed_((lattice.triangles.size() + kGrain - 1) / kGrain),
           gathered_(boxed_.size()) {
         for (int w = 0; blocks_ && w < 3; ++w) columns_[static_cast<std::size_t>(w)] = Columns(*blocks_, w);
     }
 
-    std::size_t piles() const { return piles_; }
+    std::size_t strips() const { return strips_; }
 
     /// Gathers all crossings if they fit into one band. Returns the number of bands that are needed: if more than
     /// one, all are still to be gathered.
@@ -306,7 +306,7 @@ public:
     void gather(int band, int bands) {
         parallel_chunks(context_, lattice_.triangles.size(), kGrain,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                            gathered_[chunk].resize(3 * piles_);
+                            gathered_[chunk].resize(3 * strips_);
                             for (auto& crossings : gathered_[chunk]) crossings.clear();
                             boxed_[chunk] = 0;
                             for (std::size_t t = begin; t < end && !cancelled(context_); t += kBatch)
@@ -314,11 +314,11 @@ public:
                         });
     }
 
-    /// The crossings of a pile of rows along an axis: a list per chunk of triangles, without empty ones.
-    std::vector<const Crossings*> lists(std::size_t axis, std::size_t pile) const {
+    /// The crossings of a strip of rows along an axis: a list per chunk of triangles, without empty ones.
+    std::vector<const Crossings*> lists(std::size_t axis, std::size_t strip) const {
         std::vector<const Crossings*> out;
         for (const auto& of_chunk : gathered_)
-            if (const Crossings& list = of_chunk[axis * piles_ + pile]; !list.empty()) out.push_back(&list);
+            if (const Crossings& list = of_chunk[axis * strips_ + strip]; !list.empty()) out.push_back(&list);
         return out;
     }
 
@@ -380,18 +380,18 @@ private:
     void cross_along(std::size_t chunk, std::size_t first, const Batch& batch, int band, int bands) {
         const int r = lattice_.resolution;
         for (const std::uint32_t k : batch.along(w))
-            cross_triangle<w>(gathered_[chunk].data() + w * piles_, lattice_.outward(first + k).data(),
+            cross_triangle<w>(gathered_[chunk].data() + w * strips_, lattice_.outward(first + k).data(),
                               batch.boxes[k], columns_[w], r * band / bands, r * (band + 1) / bands - 1, r);
     }
 
     const Lattice& lattice_;
     Context* const context_;
     const BitGrid* const blocks_;
-    const std::size_t piles_;
+    const std::size_t strips_;
     std::array<Columns, 3> columns_;
     std::vector<double> boxed_;  // per chunk: columns in boxes of triangles
     std::atomic<std::uint64_t> boxed_so_far_{0};
-    std::vector<std::vector<Crossings>> gathered_;  // per chunk, by axis and pile
+    std::vector<std::vector<Crossings>> gathered_;  // per chunk, by axis and strip
 };
 
 }  // namespace
@@ -405,11 +405,11 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, ViewPairs pairs, Conte
         for (int band = 0; band < bands; ++band) {
             if (bands > 1) gatherer.gather(band, bands);
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
-            parallel_for(context, 3 * gatherer.piles(), 1, [&](std::size_t k) {
-                const std::size_t axis = k / gatherer.piles(), pile = k % gatherer.piles();
-                const std::vector<const Crossings*> lists = gatherer.lists(axis, pile);
+            parallel_for(context, 3 * gatherer.strips(), 1, [&](std::size_t k) {
+                const std::size_t axis = k / gatherer.strips(), strip = k % gatherer.strips();
+                const std::vector<const Crossings*> lists = gatherer.lists(axis, strip);
                 if (!lists.empty())
-                    put_spans(inside[axis], in_order(lists, static_cast<int>(pile), lattice.resolution),
+                    put_spans(inside[axis], in_order(lists, static_cast<int>(strip), lattice.resolution),
                               static_cast<int>(axis), pairs);
             });
         }

@@ -95,7 +95,7 @@ bool EditRules::apply(const EditPart& part, std::span<const Influence> now, doub
     EditRow row;
     for (const Share& s : *wanted)
         if (const auto weight = static_cast<float>(s.weight); weight > 0) row.push_back({s.joint, weight});
-    settle_row(row);
+    sort_and_normalise(row);
     out.resize(row.size());
     out.resize(write_row(row, out.data()));
     return true;

@@ -289,7 +289,7 @@ private:
         if (copies)
             scene_.warnings.push_back(
                 std::to_string(copies) + (copies == 1 ? " mesh is" : " meshes are") +
-                " copied, because one mesh is worn with several skins (first: " + in_quotes(first_copied) + ")");
+                " copied, because one mesh is used with several skins (first: " + in_quotes(first_copied) + ")");
         const auto say = [&](const std::vector<std::size_t>& nodes, const std::string& what) {
             if (nodes.empty()) return;
             scene_.warnings.push_back(std::to_string(nodes.size()) + (nodes.size() == 1 ? " mesh" : " meshes") +

@@ -284,8 +284,8 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
         if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
-    const auto lonely = std::count(s.vertex.begin(), s.vertex.end(), Symmetry::none);
-    s.vertex_share = n ? 1 - static_cast<double>(lonely) / static_cast<double>(n) : 0;
+    const auto unpaired = std::count(s.vertex.begin(), s.vertex.end(), Symmetry::none);
+    s.vertex_share = n ? 1 - static_cast<double>(unpaired) / static_cast<double>(n) : 0;
     out = std::move(s);
     return out;
 }

@@ -211,7 +211,7 @@ struct FrontTree {
     std::vector<double> subtree_work;  // of a front and those below it
     double work = 0;                   // of all
     double entries = 0;                // of L, with zeros in fronts
-    double waiting_entries = 0;        // the most that updates hold at a time, fronts one after the other
+    double waiting_entries = 0;        // maximum of the entries in updates, fronts one after the other
 
     FrontTree(std::size_t size, std::span<const MatrixEntry> entries_of_matrix,
               const std::vector<std::uint32_t>& place) {

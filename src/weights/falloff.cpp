@@ -293,11 +293,11 @@ Status check(const FalloffOptions& o) {
     SINEW_TRY(check_all(o.map.of_vertex, "vertex", shape_of(o.law)));
     const std::vector<float>& share = o.map.share_of_vertex;
     if (!share.empty() && share.size() != o.map.of_vertex.size())
-        return Error{ErrorCode::usage, "falloff: the map has shares for " + std::to_string(share.size()) +
+        return Error{ErrorCode::usage, "falloff: the map has fractions for " + std::to_string(share.size()) +
                                            " vertices and values for " + std::to_string(o.map.of_vertex.size())};
     for (std::size_t v = 0; v < share.size(); ++v)
         if (!(share[v] >= 0 && share[v] <= 1))
-            return out_of_range("the share of vertex " + std::to_string(v) + " of the map must be within 0..1",
+            return out_of_range("the fraction of vertex " + std::to_string(v) + " of the map must be within 0..1",
                                 share[v]);
     return Done{};
 }

@@ -106,7 +106,7 @@ Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts
                                                    ": weights must be finite and not negative"};
             if (in.weight > 0) row.push_back({in.joint, in.weight});
         }
-        settle_row(row);
+        sort_and_normalise(row);
         const std::size_t begin = out.influences_.size();
         out.influences_.resize(begin + row.size());
         out.influences_.resize(begin + write_row(row, out.influences_.data() + begin));

@@ -32,7 +32,7 @@ inline std::size_t normalise(std::span<Share> row) {
 /// The invariant of SkinWeights for one row of weights above 0: entries of one joint are added, the row is sorted
 /// by `before` and normalised. A row that satisfies it keeps its bits: reading back written weights changes
 /// nothing.
-inline void settle_row(std::vector<Share>& row) {
+inline void sort_and_normalise(std::vector<Share>& row) {
     std::stable_sort(row.begin(), row.end(), [](const Share& a, const Share& b) { return a.joint < b.joint; });
     std::size_t kept = 0;
     for (std::size_t i = 1; i < row.size(); ++i) {

@@ -86,7 +86,7 @@ const auto kBest = raise_plain;
 
 void raise(std::span<double> x, std::span<const double> exponent) { kBest(x.data(), exponent.data(), x.size()); }
 
-double log2_same(double x) { return log2_of(x); }
-double exp2_same(double y) { return exp2_of(y); }
+double portable_log2(double x) { return log2_of(x); }
+double portable_exp2(double y) { return exp2_of(y); }
 
 }  // namespace sinew

@@ -12,8 +12,8 @@ namespace sinew {
 void raise(std::span<double> x, std::span<const double> exponent);
 
 /// The binary logarithm of a positive, normal number; within 1e-15, relative to the larger of 1 and the result.
-double log2_same(double x);
+double portable_log2(double x);
 /// 2^y for y in [-1000, 0].
-double exp2_same(double y);
+double portable_exp2(double y);
 
 }  // namespace sinew

@@ -13,6 +13,7 @@ from pathlib import Path
 import cli
 import glb
 import numpy as np
+import person
 import support
 import trust
 
@@ -77,10 +78,10 @@ def cube(at, size, row_of_corner):
         pad = lambda row, which: [e[which] for e in row] + [0] * (4 - len(row))
         doc["meshes"][0]["primitives"].append({
             "attributes": {
-                "POSITION": trust.add_accessor(doc, data, corners, 5126, "VEC3"),
-                "JOINTS_0": trust.add_accessor(doc, data, [pad(r, 0) for r in rows], 5121, "VEC4"),
-                "WEIGHTS_0": trust.add_accessor(doc, data, [pad(r, 1) for r in rows], 5126, "VEC4")},
-            "indices": trust.add_accessor(doc, data, np.array(corner).reshape(-1, 1), 5123, "SCALAR")})
+                "POSITION": person.add(doc, data, corners, 5126, "VEC3"),
+                "JOINTS_0": person.add(doc, data, [pad(r, 0) for r in rows], 5121, "VEC4"),
+                "WEIGHTS_0": person.add(doc, data, [pad(r, 1) for r in rows], 5126, "VEC4")},
+            "indices": person.add(doc, data, np.array(corner).reshape(-1, 1), 5123, "SCALAR")})
 
     return edit
 
@@ -183,8 +184,8 @@ class Check(CheckCase):
                 five = np.zeros((count, 4), np.float32)
                 five[7, 0] = skin.weights[7].min() / 2
                 joints = np.full((count, 4), 20)
-                attributes["JOINTS_1"] = trust.add_accessor(doc, data, joints, 5121, "VEC4")
-                attributes["WEIGHTS_1"] = trust.add_accessor(doc, data, five, 5126, "VEC4")
+                attributes["JOINTS_1"] = person.add(doc, data, joints, 5121, "VEC4")
+                attributes["WEIGHTS_1"] = person.add(doc, data, five, 5126, "VEC4")
 
             skin.give([7], (1, 0.3), (2, 0.3), (3, 0.2), (4, 0.1))
             skin.edit = edit
@@ -368,7 +369,7 @@ class CheckResults(CheckCase):
         for source in re.findall(r"https://\S+", table):
             self.assertIn(source, page)
         report = json.loads(self.check(self.faulty(), "--json", code=1).stdout)
-        documented = set(re.findall(r"(?m)^\| `([^`]+)` \| [^|]*\|$", page.split("## JSON")[1]))
+        documented = support.documented_keys(page.split("## JSON")[1])
         self.assertEqual(set(support.keys(report)) | {"fixed.normalised", "fixed.limited", "fixed.pruned", "fixed.welded"} - {"fixed"},
                          documented | {"fixed"})
 

@@ -442,7 +442,7 @@ class Oracle(Case):
 class Report(Case):
     def test_keys_are_documented_both_ways(self):
         text = (support.ROOT / "docs/report.md").read_text()
-        documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
+        documented = support.documented_keys(text)
         report = self.report(self.bar(), "--intersections")
         real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in support.keys(report, "")}
         self.assertEqual(real - documented, set(), "in the report, not in docs/report.md")

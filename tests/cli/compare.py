@@ -85,7 +85,7 @@ class Compare(Case):
 
     def test_keys_are_documented_both_ways(self):
         text = (support.ROOT / "docs/compare-report.md").read_text()
-        documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
+        documented = support.documented_keys(text)
         a, b = self.biped()
         gates = ("--max-l1", "2", "--max-distance", "100", "--min-agreement", "0", "--max-unweighted", "0")
         real = set(support.keys(self.numbers(a, b, *gates), ""))

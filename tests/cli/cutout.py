@@ -203,7 +203,7 @@ class Cutout(Case):
                 yield at
 
         text = (support.ROOT / "docs/cutout.md").read_text()
-        documented = set(re.findall(r"^\| `([^`]+)` \|", text.split("## The report")[1], re.M))
+        documented = support.documented_keys(text.split("## The report")[1])
         self.assertEqual(set(keys(report, "")), documented)
         self.assertEqual(self.cutout(path, "--quiet").stdout, "")
         self.assertEqual([l["name"] for l in report["layers"]], ["body", "front"])

@@ -3,7 +3,6 @@
 encodings.py [CLASS…]; run like cli.py."""
 import base64
 import json
-import struct
 from concurrent.futures import ThreadPoolExecutor
 
 import cli
@@ -337,12 +336,7 @@ def write(folder, name, doc, data, container):
     doc["buffers"][0]["byteLength"] = len(data)
     path = folder / f"{name}.{'glb' if container == 'glb' else 'gltf'}"
     if container == "glb":
-        text = json.dumps(doc).encode()
-        text += b" " * (-len(text) % 4)
-        body = struct.pack("<I4s", len(text), b"JSON") + text
-        chunk = bytes(data) + bytes(-len(data) % 4)
-        body += struct.pack("<I4s", len(chunk), b"BIN\0") + chunk
-        path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+        path.write_bytes(make.packed(doc, data))
         return path
     if container == "gltf":
         (folder / f"{name}.bin").write_bytes(bytes(data))

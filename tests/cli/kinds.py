@@ -9,6 +9,7 @@ import numpy as np
 
 import foreign
 import glb
+import make
 import support
 from cli import Case
 
@@ -99,14 +100,8 @@ class Gltf:
 
     def save(self, path):
         data = dict(self.json, buffers=[{"byteLength": len(self.bytes)}])
-        path.write_bytes(glb_file(json.dumps(data).encode(), self.bytes))
+        path.write_bytes(make.packed(data, self.bytes))
         return path
-
-
-def glb_file(text, data):
-    text += b" " * (-len(text) % 4)
-    chunks = b"".join(len(c).to_bytes(4, "little") + kind + c for c, kind in ((text, b"JSON"), (data, b"BIN\0")))
-    return b"glTF" + (2).to_bytes(4, "little") + (12 + len(chunks)).to_bytes(4, "little") + chunks
 
 
 def weights(path, mesh):

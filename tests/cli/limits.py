@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import signal
-import struct
 import subprocess
 import threading
 import time
@@ -171,11 +170,8 @@ class Memory(FilesCase):
         data += stream
         data += bytes(-len(data) % 4)
         doc.json["buffers"][0]["byteLength"] = len(data)
-        text = json.dumps(doc.json).encode()
-        text += b" " * (-len(text) % 4)
-        body = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data
         bomb = self.at / "bomb.glb"
-        bomb.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+        bomb.write_bytes(make.packed(doc.json, data))
         self.assertLess(bomb.stat().st_size, 600_000)
         self.refused(100, ["bind", bomb, "-o", self.at / "o.glb"])
 

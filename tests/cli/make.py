@@ -83,12 +83,17 @@ def document(skin=True, joints=JOINTS, edit=None):
     return doc, data
 
 
-def glb(path, **options):
-    doc, data = document(**options)
+def packed(doc, data):
+    """The bytes of a GLB."""
     text = json.dumps(doc).encode()
     text += b" " * (-len(text) % 4)
+    data = bytes(data) + bytes(-len(data) % 4)
     body = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data
-    path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body
+
+
+def glb(path, **options):
+    path.write_bytes(packed(*document(**options)))
     return path
 
 

@@ -1,8 +1,6 @@
 """A small character for tests: limbs as tubes along bones, each vertex on one joint, in a GLB that tests may change."""
-import json
-import struct
-
 import glb
+import make
 import numpy as np
 
 # name, parent, where; the *_end joints have no weights.
@@ -99,11 +97,7 @@ def write(path, meshes, rest=REST, edit=None):
     if edit:
         edit(doc, data)
     doc["buffers"] = [{"byteLength": len(data)}]
-    text = json.dumps(doc).encode()
-    text += b" " * (-len(text) % 4)
-    data += bytes(-len(data) % 4)
-    body = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + bytes(data)
-    path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+    path.write_bytes(make.packed(doc, data))
     return path
 
 

@@ -1,6 +1,7 @@
 """Shared by the tests of the command line: paths, and how to run the program and the validator."""
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -58,6 +59,12 @@ def keys(value, path=""):
             yield path + "[]"
     else:
         yield path
+
+
+def documented_keys(page):
+    """The keys in the first column of a page's tables; a row may have several."""
+    cells = re.findall(r"^\| (`[^|]+`) \|", page, re.M)
+    return {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
 
 
 def main():

@@ -200,7 +200,7 @@ class Transfer(cli.Case):
         self.sound()
         self.move(source, target, "--require-matched", "0.5")
         done = self.move(source, target, "--require-matched", "0.6", code=1)
-        self.assertIn("a share of 0.500000 of the vertices lies on the source, which is below --require-matched 0.600000", done.stderr)
+        self.assertIn("a fraction of 0.500000 of the vertices lies on the source, which is below --require-matched 0.600000", done.stderr)
 
     def test_options_have_an_effect(self):
         source = self.bound_bar()

@@ -18,6 +18,7 @@ import foreign
 import glb
 import make
 import numpy as np
+import person
 import support
 
 
@@ -27,25 +28,8 @@ def rewrite(source, target, edit):
     data = bytearray(doc.buffers[0])
     edit(doc.json, data)
     doc.json["buffers"][0]["byteLength"] = len(data)
-    text = json.dumps(doc.json).encode()
-    text += b" " * (-len(text) % 4)
-    data += bytes(-len(data) % 4)
-    body = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data
-    target.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body)
+    target.write_bytes(make.packed(doc.json, data))
     return target
-
-
-def add_accessor(doc, data, values, component, kind):
-    """Appends an array to the buffer; returns the number of its accessor."""
-    data += bytes(-len(data) % 4)
-    array = np.ascontiguousarray(values, glb.DTYPES[component])
-    doc["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": array.nbytes})
-    data += array.tobytes()
-    accessor = {"bufferView": len(doc["bufferViews"]) - 1, "componentType": component, "count": len(values), "type": kind}
-    if kind == "VEC3":
-        accessor.update(min=array.min(0).tolist(), max=array.max(0).tolist())
-    doc["accessors"].append(accessor)
-    return len(doc["accessors"]) - 1
 
 
 def with_triangles(source, target, corners):
@@ -54,10 +38,10 @@ def with_triangles(source, target, corners):
     def edit(doc, data):
         points = np.array(corners, np.float32).reshape(-1, 3)
         node = next(n for n in doc["nodes"] if "mesh" in n)
-        attributes = {"POSITION": add_accessor(doc, data, points, 5126, "VEC3")}
+        attributes = {"POSITION": person.add(doc, data, points, 5126, "VEC3")}
         if any("JOINTS_0" in p["attributes"] for p in doc["meshes"][node["mesh"]]["primitives"]):
-            attributes["JOINTS_0"] = add_accessor(doc, data, np.zeros((len(points), 4)), 5121, "VEC4")
-            attributes["WEIGHTS_0"] = add_accessor(doc, data, [(1, 0, 0, 0)] * len(points), 5126, "VEC4")
+            attributes["JOINTS_0"] = person.add(doc, data, np.zeros((len(points), 4)), 5121, "VEC4")
+            attributes["WEIGHTS_0"] = person.add(doc, data, [(1, 0, 0, 0)] * len(points), 5126, "VEC4")
         doc["meshes"][node["mesh"]]["primitives"].append({"attributes": attributes})
 
     return rewrite(source, target, edit)

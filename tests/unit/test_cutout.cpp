@@ -218,7 +218,7 @@ TEST(Outline, RefusesEmptyPicturesAndBadOptions) {
     const RgbaImage empty{8, 8, std::vector<std::uint8_t>(256)};
     EXPECT_EQ(outline_mesh(empty).error().code, ErrorCode::input);
     const RgbaImage speck = draw(20, 20, disc(10, 10, 1.5));
-    EXPECT_NE(outline_mesh(speck).error().message.find("smaller than the least area of 16"), std::string::npos);
+    EXPECT_NE(outline_mesh(speck).error().message.find("smaller than the minimum area of 16"), std::string::npos);
     EXPECT_EQ(outline_mesh(RgbaImage{8, 8, {}}).error().code, ErrorCode::usage);
     EXPECT_EQ(outline_mesh(RgbaImage{0, 0, {}}).error().code, ErrorCode::usage);
     const RgbaImage good = draw(40, 40, disc(20, 20, 15));

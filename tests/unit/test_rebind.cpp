@@ -329,7 +329,7 @@ TEST(Rebind, AnotherSkeletonIsRefusedByNameOfTheJoint) {
         return refusal(b, more.mesh(), other);
     };
     EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].name = "wing"; }), "'wing' is 'bar_b' in the binding"));
-    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].parent = -1; }), "'bar_b' hangs from 'bar_a'"));
+    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].parent = -1; }), "'bar_b' has the parent 'bar_a'"));
     EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].position.y += 0.5f; }), "'bar_b' lies 0.5"));
     EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints.push_back({"c", 1, {1, 0, 0}, {}}); }), "has 3 joints"));
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].position.y += 1e-4f; }), "accepted");

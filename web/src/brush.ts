@@ -112,7 +112,7 @@ function sliders(): HTMLElement[] {
     ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint; Ctrl takes it away', {min: -1, max: 1, step: 0.05}, 'add')] : []),
     ...(op === 'set' ? [value('Weight', 'Of the selected joint; with Ctrl 0', {min: 0, max: 1, step: 0.05}, 'set')] : []),
     ...(op === 'scale' ? [value('Times', 'The weight of the selected joint; Ctrl divides', {min: 0, max: 4, step: 0.05}, 'scale')] : []),
-    ...(op === 'smooth' ? [value('Over', 'The length over which weights are averaged, as a share of the radius', {min: 0.05, max: 1, step: 0.05}, 'smooth')] : []),
+    ...(op === 'smooth' ? [value('Over', 'The length over which weights are averaged, as a fraction of the radius', {min: 0.05, max: 1, step: 0.05}, 'smooth')] : []),
     ...(op === 'relax' ? [value('Steps', 'Each takes rows half of the way to the mean of their neighbours', {min: 1, max: 32, step: 1}, 'relax')] : []),
     ...(op === 'hardness' ? [value(`${name} here`, 'Replaces the general value here; joints with their own value count less', {min, max, step}, 'hardness')] : []),
     ...(op === 'replace' ? [choice('Gives to', 'The joint that takes the weight of the selected one', [['', 'choose a joint'],
@@ -123,7 +123,7 @@ function sliders(): HTMLElement[] {
     ...(op === 'sample' ? [] : [slider('Radius', 'In the units of the file ([ and ])', {min: size / 400, max: size / 8, step: size / 400},
            Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {})]),
     ...(isMeasured(op) || op === 'sample' ? [] : [
-      slider('Strength', 'The share of the effect in the middle of the brush', {min: 0.05, max: 1, step: 0.05}, brush.strength, (v) => (brush.strength = v), () => {}),
+      slider('Strength', 'The strength of the effect in the middle of the brush', {min: 0.05, max: 1, step: 0.05}, brush.strength, (v) => (brush.strength = v), () => {}),
       choice('Curve', 'How the effect falls off towards the rim', CURVES, brush.curve, (v) => (brush.curve = v as Curve)),
       el('details', {}, el('summary', {}, 'Reach of the brush'),
         flag('Only surface that faces you', 'Vertices whose normals point away stay as they are', 'front'),

@@ -19,7 +19,7 @@ constexpr double kShort = 0.01;           // share of the size: added to lengths
 constexpr double kDeep = 12;
 constexpr double kAlong = 0.998;
 
-double log_of(double x) { return 0.693147180559945309417232121 * log2_same(x); }
+double log_of(double x) { return 0.693147180559945309417232121 * portable_log2(x); }
 double limit(double x, double least, double most) { return std::clamp(x, least, most); }
 
 double length_of(const Bone& bone) { return norm(to_point(bone.tail) - to_point(bone.head)); }

@@ -103,11 +103,11 @@ void InfluenceModel::correct(Features::Candidates& among, std::span<const float>
     std::array<double, Features::kMost> logarithm;
     double largest = -INFINITY, sum = 0;
     for (std::size_t c = 0; c < among.count; ++c) {
-        logarithm[c] = log2_same(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(z[c]);
+        logarithm[c] = portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(z[c]);
         largest = std::max(largest, logarithm[c]);
     }
     for (std::size_t c = 0; c < among.count; ++c) {
-        among.weight[c] = exp2_same(std::max(logarithm[c] - largest, -100.0));
+        among.weight[c] = portable_exp2(std::max(logarithm[c] - largest, -100.0));
         sum += among.weight[c];
     }
     double kept = 0;
