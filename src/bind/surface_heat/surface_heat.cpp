@@ -118,22 +118,28 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
 void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures& features,
                   const std::vector<std::uint8_t>& rigid, SetRows& rows) {
     const InfluenceModel model(features, set.joints.size());
-    parallel_for(task.context, rows.vertices.size(), 256, [&](std::size_t i) {
-        if (rigid[i] || rows.kept[i] == 0 || cancelled(task.context)) return;
-        std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
-        InfluenceFeatures::Candidates corrected = features.candidates(i);
-        if (corrected.count == 0) return;
-        if (corrected.count > 1) {
-            features.pair_features(i, corrected, pairs);
-            model.correct(corrected, pairs, static_cast<double>(task.options.learned));
-        } else {
-            corrected.weight[0] = 1;
+    parallel_chunks(task.context, rows.vertices.size(), 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+        if (cancelled(task.context)) return;
+        std::vector<std::size_t> row;
+        std::vector<InfluenceFeatures::Candidates> corrected;
+        std::vector<float> pairs;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (rigid[i] || rows.kept[i] == 0) continue;
+            const InfluenceFeatures::Candidates among = features.candidates(i);
+            if (among.count == 0) continue;
+            row.push_back(i);
+            corrected.push_back(among);
+            pairs.resize(pairs.size() + among.count * InfluenceFeatures::kPair);
+            features.pair_features(i, among, std::span(pairs).last(among.count * InfluenceFeatures::kPair));
         }
-        rows.kept[i] = 0;
-        for (std::size_t c = 0; c < corrected.count; ++c)
-            if (corrected.weight[c] > 0)
-                rows.entries[i * rows.width + rows.kept[i]++] = {static_cast<float>(corrected.weight[c]),
-                                                                 set.joints[corrected.slot[c]]};
+        model.correct(corrected, pairs, static_cast<double>(task.options.learned));
+        for (std::size_t n = 0; n < row.size(); ++n) {
+            std::uint32_t& kept = rows.kept[row[n]] = 0;
+            for (std::size_t c = 0; c < corrected[n].count; ++c)
+                if (corrected[n].weight[c] > 0)
+                    rows.entries[row[n] * rows.width + kept++] = {static_cast<float>(corrected[n].weight[c]),
+                                                                  set.joints[corrected[n].slot[c]]};
+        }
     });
 }
 
