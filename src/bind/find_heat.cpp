@@ -22,6 +22,8 @@ constexpr double kLeastFacing = 1e-3;
 constexpr double kEdges = 2;
 constexpr double kSpacing = 0.2;
 constexpr double kAcross = 12;
+// Further levels, which only the solver has, keep about this many nodes.
+constexpr std::size_t kCoarsest = 1000;
 // Of each node of the coarsest level this many bones are known, the nearest ones.
 constexpr std::size_t kNearBones = 12;
 
@@ -257,30 +259,39 @@ void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, c
     heat.at = std::move(out);
 }
 
-/// Levels from the finest to one with at most `most` nodes.
-std::vector<SurfaceLevel> make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most) {
-    std::vector<SurfaceLevel> levels;
+/// Levels from the finest to one with at most `most` nodes, whose nodes are near enough to each other for heat;
+/// returns how many there are. Further levels are for the solver.
+std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most,
+                        std::vector<SurfaceLevel>& levels) {
     levels.push_back(finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node));
     std::vector<double> across(sight.mesh.surface.components, 0);  // per part: first its area
     for (const std::uint32_t node : unknowns.node) across[sight.part(node)] += sight.mesh.surface.mass[node];
     for (double& a : across) a = std::sqrt(a) / kAcross;
-    while (levels.back().nodes() > most && !cancelled(sight.task.context)) {
+    const auto edges = [&](std::uint32_t i) {
         const SurfaceLevel& fine = levels.back();
-        const auto spacing = [&](std::uint32_t i) {
-            double nearest = INFINITY;
-            for (const Segment& segment : sight.segments)
-                nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
-            double length = 0;
-            for (const auto [to, weight] : fine.links(i)) length += norm(fine.place[to] - fine.place[i]);
-            const double edge = length / static_cast<double>(std::max<std::size_t>(fine.links(i).size(), 1));
-            return std::min({kEdges * edge, kSpacing * std::max(nearest, kNearestBone * sight.task.unit),
-                             across[fine.component[i]]});
-        };
-        SurfaceLevel coarse = coarsen(fine, spacing, sight.task.context);
-        if (10 * coarse.nodes() > 8 * fine.nodes()) break;
-        levels.push_back(std::move(coarse));
-    }
-    return levels;
+        double length = 0;
+        for (const auto [to, weight] : fine.links(i)) length += norm(fine.place[to] - fine.place[i]);
+        return kEdges * length / static_cast<double>(std::max<std::size_t>(fine.links(i).size(), 1));
+    };
+    const auto for_heat = [&](std::uint32_t i) {
+        const SurfaceLevel& fine = levels.back();
+        double nearest = INFINITY;
+        for (const Segment& segment : sight.segments)
+            nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
+        return std::min(
+            {edges(i), kSpacing * std::max(nearest, kNearestBone * sight.task.unit), across[fine.component[i]]});
+    };
+    const auto coarsen_to = [&](std::size_t nodes, const auto& spacing) {
+        while (levels.back().nodes() > nodes && !cancelled(sight.task.context)) {
+            SurfaceLevel coarse = coarsen(levels.back(), spacing, sight.task.context);
+            if (10 * coarse.nodes() > 8 * levels.back().nodes()) break;
+            levels.push_back(std::move(coarse));
+        }
+        return levels.size();
+    };
+    const std::size_t count = coarsen_to(most, for_heat);
+    coarsen_to(kCoarsest, edges);
+    return count;
 }
 
 }  // namespace
@@ -298,15 +309,15 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
     const Sight sight{task, mesh, set, volume};
     const HeatCases cases(sight, unknowns);
     std::vector<SurfaceLevel> levels;
-    if (unknowns.size() > rules.direct) levels = make_levels(sight, unknowns, rules.direct);
+    std::size_t count = 0;  // of those with heat
+    if (unknowns.size() > rules.direct) count = make_levels(sight, unknowns, rules.direct, levels);
     std::vector<double> area;
     for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
-    if (levels.size() < 2)
-        return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
-    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};         // of the surface, per level
-    for (std::size_t k = 1; k < levels.size(); ++k)
+    if (count < 2) return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
+    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};                    // of the surface, per level
+    for (std::size_t k = 1; k < count; ++k)
         for (nodes.emplace_back(); const std::uint32_t i : levels[k].finer) nodes[k].push_back(nodes[k - 1][i]);
-    for (std::size_t k = 1; k < levels.size(); ++k) {
+    for (std::size_t k = 1; k < count; ++k) {
         std::vector<double> sum(levels[k].nodes(), 0);
         for (std::size_t i = 0; i < area.size(); ++i)
             for (std::size_t c = 0; c < 3; ++c)
@@ -314,13 +325,13 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
         area = std::move(sum);
     }
     Heat heat = heat_at(cases, nodes.back(), area, rules.least_visible);
-    std::vector<Sight::NearBones> near_bones(levels.back().nodes());
+    std::vector<Sight::NearBones> near_bones(nodes.back().size());
     std::vector<const Sight::NearBones*> near(near_bones.size());
     parallel_for(task.context, near.size(), 64, [&](std::size_t i) {
-        near_bones[i] = sight.near_bones(levels.back().place[i]);
+        near_bones[i] = sight.near_bones(sight.place(nodes.back()[i]));
         near[i] = &near_bones[i];
     });
-    for (std::size_t k = levels.size() - 1; k > 0 && !cancelled(task.context); --k) {
+    for (std::size_t k = count - 1; k > 0 && !cancelled(task.context); --k) {
         refine_heat(cases, nodes[k - 1], levels[k], near, heat);
         std::vector<const Sight::NearBones*> finer;
         for (const SurfaceLevel::Stencil& around : levels[k].stencil) finer.push_back(near[around.of[0]]);

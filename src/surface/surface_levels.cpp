@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "surface/triangle_tree.h"
@@ -12,26 +13,9 @@ namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
 
-/// Lists that follow each other: `fill` calls to(key, value) for every entry, twice the same.
-struct Lists {
-    std::vector<std::uint32_t> first, value;
-
-    template <typename Fill>
-    Lists(std::size_t keys, const Fill& fill) : first(keys + 1, 0) {
-        fill([&](std::uint32_t key, std::uint32_t) { ++first[key + 1]; });
-        for (std::size_t i = 0; i < keys; ++i) first[i + 1] += first[i];
-        value.resize(first.back());
-        std::vector<std::uint32_t> next = first;
-        fill([&](std::uint32_t key, std::uint32_t v) { value[next[key]++] = v; });
-    }
-    std::span<const std::uint32_t> of(std::size_t key) const {
-        return {value.data() + first[key], value.data() + first[key + 1]};
-    }
-};
-
 /// The cells at each node.
-Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes) {
-    return Lists(nodes, [&](const auto& to) {
+Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
+    return Lists(nodes, context, [&](const auto& to) {
         for (std::uint32_t c = 0; c < cells.size(); ++c)
             for (std::size_t k = 0; k < 3; ++k)
                 if (k == 0 || cells[c][k] != cells[c][k - 1]) to(cells[c][k], c);
@@ -83,7 +67,7 @@ std::vector<std::uint32_t> cluster(const SurfaceLevel& fine, const std::function
 
 /// The dual of the clusters.
 std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std::uint32_t>& owner,
-                                 std::size_t clusters) {
+                                 std::size_t clusters, Context* context) {
     std::vector<Triangle> corners;
     for (const Triangle& t : fine.cells) {
         Triangle c{owner[t[0]], owner[t[1]], owner[t[2]]};
@@ -91,7 +75,7 @@ std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std
         std::sort(c.begin(), c.end());
         corners.push_back(c);
     }
-    const Lists by_first(clusters, [&](const auto& to) {
+    const Lists by_first(clusters, context, [&](const auto& to) {
         for (std::uint32_t c = 0; c < corners.size(); ++c) to(corners[c][0], c);
     });
     std::vector<Triangle> cells, edges;
@@ -101,7 +85,7 @@ std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std
         std::sort(cells.begin() + begin, cells.end());
         cells.erase(std::unique(cells.begin() + begin, cells.end()), cells.end());
     }
-    const Lists at = cells_at_nodes(cells, clusters);
+    const Lists at = cells_at_nodes(cells, clusters, context);
     const auto is_side = [&](std::uint32_t a, std::uint32_t b) {
         const auto around = at.of(a);
         return std::any_of(around.begin(), around.end(), [&](std::uint32_t c) {
@@ -121,7 +105,7 @@ std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std
 /// The nearest point of the cells at the cluster of each node.
 std::vector<SurfaceLevel::Stencil> interpolate(const SurfaceLevel& fine, const SurfaceLevel& coarse,
                                                const std::vector<std::uint32_t>& owner, Context* context) {
-    const Lists at = cells_at_nodes(coarse.cells, coarse.nodes());
+    const Lists at = cells_at_nodes(coarse.cells, coarse.nodes(), context);
     std::vector<SurfaceLevel::Stencil> stencil(fine.nodes());
     parallel_for(context, fine.nodes(), 1024, [&](std::size_t i) {
         const std::uint32_t own = owner[i];
@@ -224,7 +208,7 @@ std::vector<MeshSurface::Edge> restricted(std::size_t count, std::size_t togethe
     });
     std::vector<MeshSurface::Edge> all, out;
     for (const auto& each : sums) all.insert(all.end(), each.begin(), each.end());
-    const Lists by_node(nodes, [&](const auto& to) {
+    const Lists by_node(nodes, context, [&](const auto& to) {
         for (std::uint32_t e = 0; e < all.size(); ++e) to(all[e].a, e);
     });
     for (std::size_t i = 0; i < nodes; ++i) {
@@ -278,7 +262,7 @@ SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::u
         out.place.push_back(fine.place[i]);
         out.component.push_back(fine.component[i]);
     }
-    out.cells = dual_cells(fine, owner, out.nodes());
+    out.cells = dual_cells(fine, owner, out.nodes(), context);
     out.stencil = interpolate(fine, out, owner, context);
     set_links(out, restricted(fine.nodes(), 4096, out.nodes(), context, [&](EntrySums& sums, std::size_t i) {
                   for (const auto [to, weight] : fine.links(i))
