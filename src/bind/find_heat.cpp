@@ -263,7 +263,8 @@ void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, c
 /// returns how many there are. Further levels are for the solver.
 std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most,
                         std::vector<SurfaceLevel>& levels) {
-    levels.push_back(finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node));
+    levels.push_back(
+        finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node, sight.task.context));
     std::vector<double> across(sight.mesh.surface.components, 0);  // per part: first its area
     for (const std::uint32_t node : unknowns.node) across[sight.part(node)] += sight.mesh.surface.mass[node];
     for (double& a : across) a = std::sqrt(a) / kAcross;
@@ -285,6 +286,7 @@ std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_
         while (levels.back().nodes() > nodes && !cancelled(sight.task.context)) {
             SurfaceLevel coarse = coarsen(levels.back(), spacing, sight.task.context);
             if (10 * coarse.nodes() > 8 * levels.back().nodes()) break;
+            levels.back().cells = {};  // nothing else reads them
             levels.push_back(std::move(coarse));
         }
         return levels.size();

@@ -160,7 +160,7 @@ Status solve_on_levels(const Task& task, const MeshSurface& surface, const Joint
             const auto begin_at = std::lower_bound(node.begin(), node.end(), begin) - node.begin();
             for (auto n = static_cast<std::size_t>(begin_at); n < node.size() && node[n] < end; ++n)
                 for (std::size_t c = 0; c < count; ++c)
-                    if (const float w = value[n].of[c]; w > kLeast)
+                    if (const float w = value[n].of[c]; w > LevelSolver::kLeast)
                         for (const std::uint32_t r : rows_at.of(node[n]))
                             insert(rows.entries.data() + r * rows.width, rows.kept[r], rows.width,
                                    {w, set.joints[slots[first + c]]});
@@ -252,9 +252,10 @@ WeldedSurface::WeldedSurface(const Task& task)
       tree(
           task.mesh.positions,
           [&] {
-              std::vector<Triangle> welded(task.mesh.triangles.begin(), task.mesh.triangles.end());
-              for (Triangle& t : welded)
-                  for (std::uint32_t& v : t) v = task.topology.weld[v];
+              LargeVector<Triangle> welded(task.mesh.triangles.size());
+              parallel_for(task.context, welded.size(), 4096, [&](std::size_t t) {
+                  for (std::size_t k = 0; k < 3; ++k) welded[t][k] = task.topology.weld[task.mesh.triangles[t][k]];
+              });
               return welded;
           }(),
           task.context) {}

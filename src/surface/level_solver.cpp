@@ -16,8 +16,7 @@ using At = LocalFields::At;
 using Values = LocalFields::Values;
 constexpr std::size_t kTogether = LocalFields::kTogether;
 
-// Smaller values are cut off.
-constexpr float kLeast = 1e-4f;
+// Levels with fewer nodes are too coarse to tell where a solution may be cut off.
 constexpr std::size_t kLeastCut = 3000;
 // Conjugate gradients end when the next step may be expected to change no value by more than this.
 constexpr float kSmallStep = 0.001f;
@@ -186,7 +185,6 @@ void LevelSolver::solve_coarsest(Work& work) const {
 void LevelSolver::refine(std::size_t level, Work& work) const {
     Work::Level &own = work.at[level], &coarse = work.at[level + 1];
     const std::vector<float>& inverse = at_[level].inverse;
-    // Small levels are too coarse to tell where a solution may be cut off.
     const float least = coarse.x.size() > kLeastCut ? kLeast : -INFINITY;
     for (const std::uint32_t c : coarse.active)
         if (largest_of(coarse.x[c].of) > least)

@@ -30,10 +30,13 @@ struct LocalFields {
 /// L is the Laplacian of the finest level, D a diagonal ≥ 0 that is > 0 somewhere in each component. The coarsest
 /// level is solved directly. Its solution is interpolated at the next finer level, where conjugate gradients with a
 /// multigrid cycle (Tatebe 1993) improve it until a step is small, and so on (nested iteration: Brandt 1977).
-/// Solutions are cut off where they are below 1e-4. Right hand sides that follow each other share all passes over
+/// Right hand sides that follow each other share all passes over
 /// the surface, so they should concern the same part of it.
 class LevelSolver {
 public:
+    /// Solutions are cut off where they are smaller.
+    static constexpr float kLeast = 1e-4f;
+
     /// `levels`: at least two, from the finest to the coarsest; they must outlive the solver. `diagonal`: D, at
     /// each node of the finest. Errors of Cholesky::factor.
     static Result<LevelSolver> make(std::span<const SurfaceLevel> levels, std::span<const double> diagonal,

@@ -30,7 +30,7 @@ struct Sheet {
     Sheet() {
         std::vector<std::uint32_t> nodes(surface.nodes());
         std::iota(nodes.begin(), nodes.end(), 0u);
-        fine = finest_level(mesh, surface, nodes, nodes);
+        fine = finest_level(mesh, surface, nodes, nodes, nullptr);
     }
 };
 
