@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bind/bone_shapes.h"
+#include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
 #include "core/vectors.h"
@@ -70,6 +71,11 @@ struct Sight {
     const JointSet& set;
     const InnerVolume* volume;
     std::vector<Segment> segments = segments_of(task, set);
+    BoneTree tree{[&] {
+        std::vector<BoneSpace> spaces;
+        for (const Segment& segment : segments) spaces.push_back(segment.space);
+        return BoneTree(spaces);
+    }()};
 
     std::uint32_t part(std::uint32_t node) const { return mesh.surface.component[node]; }
     Point3 place(std::uint32_t node) const { return to_point(task.mesh.positions[mesh.surface.vertex_of[node]]); }
@@ -97,11 +103,15 @@ struct Sight {
         std::size_t count;
     };
     NearBones near_bones(const Point3& p) const {
-        std::vector<std::pair<double, std::uint32_t>> all;
-        for (std::uint32_t s = 0; s < segments.size(); ++s) all.emplace_back(segments[s].space.distance(p), s);
-        NearBones out{p, {}, std::min(all.size(), kNearBones)};
-        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(out.count), all.end());
-        std::copy_n(all.begin(), out.count, out.bone.begin());
+        NearBones out{p, {}, 0};
+        const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].first; };
+        tree.visit(p, reach, [&](std::uint32_t s) {
+            const std::pair<double, std::uint32_t> own{segments[s].space.distance(p), s};
+            if (out.count == kNearBones && own > out.bone[kNearBones - 1]) return;
+            std::size_t at = out.count < kNearBones ? out.count++ : kNearBones - 1;
+            for (; at > 0 && own < out.bone[at - 1]; --at) out.bone[at] = out.bone[at - 1];
+            out.bone[at] = own;
+        });
         return out;
     }
 
@@ -139,27 +149,46 @@ struct Sight {
                (!volume || volume->is_clear(part(node), from, to));
     }
 
-    /// The bones that are nearest to a node; with `must_see` only visible ones. `distances`: scratch.
-    NodeHeat nearest(std::uint32_t node, bool must_see, std::vector<double>& distances) const {
+    /// Bones and their distances.
+    using Distances = std::vector<std::pair<std::uint32_t, double>>;
+
+    /// Finds all bones that are as near as the nearest one, in ascending order, and maybe others; not those of
+    /// these joints. Returns the distance of the nearest.
+    double find_nearest(const Point3& p, std::uint32_t node, const std::vector<std::uint32_t>& without,
+                        Distances& found) const {
+        found.clear();
+        double least = INFINITY;
+        tree.visit(
+            p, [&] { return least * (1 + 2 * kTie); },
+            [&](std::uint32_t s) {
+                if (std::find(without.begin(), without.end(), segments[s].slot) != without.end()) return;
+                found.emplace_back(s, distance(p, node, segments[s]));
+                least = std::min(least, found.back().second);
+            });
+        std::sort(found.begin(), found.end());
+        return least;
+    }
+
+    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch.
+    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones) const {
         const Point3 p = place(node);
-        distances.clear();
-        for (const Segment& segment : segments) distances.push_back(distance(p, node, segment));
         NodeHeat found;
-        found.distance = *std::min_element(distances.begin(), distances.end());
-        // Excluded joints are skipped.
-        while (volume && found.distance < INFINITY) {
-            const auto at = std::find(distances.begin(), distances.end(), found.distance) - distances.begin();
-            const std::uint32_t slot = segments[static_cast<std::size_t>(at)].slot;
+        std::vector<std::uint32_t> excluded;  // slots
+        for (;;) {
+            found.distance = find_nearest(p, node, excluded, bones);
+            if (!volume || found.distance == INFINITY) break;
+            const auto at = std::find_if(bones.begin(), bones.end(),
+                                         [&](const auto& bone) { return bone.second == found.distance; });
+            const std::uint32_t slot = segments[at->first].slot;
             if (!volume->excludes(set.joints[slot], part(node), p)) break;
-            for (std::size_t s = 0; s < segments.size(); ++s)
-                if (segments[s].slot == slot) distances[s] = INFINITY;
-            found.distance = *std::min_element(distances.begin(), distances.end());
+            excluded.push_back(slot);
         }
         if (found.distance == INFINITY) return {};
         const Segment* seen = nullptr;  // the last one that was looked at: thousands of bones may be at one place
         bool visible = false;
-        for (std::size_t s = 0; s < segments.size() && found.count < NodeHeat::most; ++s) {
-            if (distances[s] > found.distance * (1 + kTie)) continue;
+        for (const auto& [s, distance] : bones) {
+            if (found.count == NodeHeat::most) break;
+            if (distance > found.distance * (1 + kTie)) continue;
             if (must_see && !(seen && seen->same_place(segments[s]))) {
                 seen = &segments[s];
                 visible = is_visible(p, node, segments[s]);
@@ -180,11 +209,11 @@ struct HeatCases {
         for (const std::uint32_t v : unknowns.vertices) vertex_at[sight.mesh.surface.node_of[v]] = v;
     }
 
-    NodeHeat visible(std::uint32_t node, std::vector<double>& scratch) const {
+    NodeHeat visible(std::uint32_t node, Sight::Distances& scratch) const {
         return sight.nearest(node, true, scratch);
     }
     /// `seen`: of `visible`.
-    NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, std::vector<double>& scratch) const {
+    NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, Sight::Distances& scratch) const {
         if (!occluded && seen.count > 0) return seen;
         const std::uint32_t v = vertex_at[node];
         if (sight.volume && v != MeshSurface::none)
@@ -214,7 +243,7 @@ template <typename Work>
 void each_node(Context* context, std::size_t count, const Work& work) {
     parallel_chunks(context, count, 256, [&](std::size_t, std::size_t begin, std::size_t end) {
         if (cancelled(context)) return;
-        std::vector<double> scratch;
+        Sight::Distances scratch;
         for (std::size_t i = begin; i < end; ++i) work(i, scratch);
     });
 }
@@ -277,8 +306,12 @@ std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_
     const auto for_heat = [&](std::uint32_t i) {
         const SurfaceLevel& fine = levels.back();
         double nearest = INFINITY;
-        for (const Segment& segment : sight.segments)
-            nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
+        sight.tree.visit(
+            fine.place[i], [&] { return nearest; },
+            [&](std::uint32_t s) {
+                const Segment& segment = sight.segments[s];
+                nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
+            });
         return std::min(
             {edges(i), kSpacing * std::max(nearest, kNearestBone * sight.task.unit), across[fine.component[i]]});
     };
