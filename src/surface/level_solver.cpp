@@ -16,7 +16,7 @@ using At = LocalFields::At;
 using Values = LocalFields::Values;
 constexpr std::size_t kTogether = LocalFields::kTogether;
 
-// Levels with fewer nodes are too coarse to tell where a solution may be cut off.
+// On levels with fewer nodes a solution is cut off one node later: they are too coarse to tell where it is small.
 constexpr std::size_t kLeastCut = 3000;
 // Conjugate gradients end when the next step may be expected to change no value by more than this.
 constexpr float kSmallStep = 0.001f;
@@ -185,10 +185,15 @@ void LevelSolver::solve_coarsest(Work& work) const {
 void LevelSolver::refine(std::size_t level, Work& work) const {
     Work::Level &own = work.at[level], &coarse = work.at[level + 1];
     const std::vector<float>& inverse = at_[level].inverse;
-    const float least = coarse.x.size() > kLeastCut ? kLeast : -INFINITY;
-    for (const std::uint32_t c : coarse.active)
-        if (largest_of(coarse.x[c].of) > least)
-            for (const std::uint32_t reader : at_[level].readers.of(c)) own.marks.add(reader);
+    const auto add_readers = [&](std::uint32_t c) {
+        for (const std::uint32_t reader : at_[level].readers.of(c)) own.marks.add(reader);
+    };
+    for (const std::uint32_t c : coarse.active) {
+        if (!(largest_of(coarse.x[c].of) > kLeast)) continue;
+        add_readers(c);
+        if (coarse.x.size() < kLeastCut)
+            for (const auto [to, weight] : levels_[level + 1].links(c)) add_readers(to);
+    }
     for (const std::uint32_t i : own.source) own.marks.add(i);
     own.marks.take(own.active);
     for (const std::uint32_t i : own.active) own.x[i].of = interpolated(levels_[level + 1].stencil[i], coarse.x);
