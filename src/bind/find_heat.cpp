@@ -25,6 +25,8 @@ constexpr double kSpacing = 0.2;
 constexpr double kAcross = 12;
 // Further levels, which only the solver has, keep about this many nodes.
 constexpr std::size_t kCoarsest = 1000;
+// A node of a finer level takes the bones of the nodes around it only if the cosines to their normals are larger.
+constexpr double kAlike = 0.8;
 // Of each node of the coarsest level this many bones are known, the nearest ones.
 constexpr std::size_t kNearBones = 12;
 
@@ -273,6 +275,7 @@ bool same_case(const NodeHeat& a, const NodeHeat& b) {
 void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, const SurfaceLevel& coarse,
                  std::span<const Sight::NearBones* const> near, Heat& heat) {
     const Sight& sight = cases.sight;
+    const std::vector<Point3>& normal = sight.mesh.surface.normal;
     std::vector<NodeHeat> out(nodes.size());
     each_node(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
         const std::uint32_t node = nodes[i];
@@ -280,10 +283,12 @@ void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, c
         out[i] = heat.at[around.of[0]];
         if (around.share[0] == 1) return;
         const bool agreed = same_case(out[i], heat.at[around.of[1]]) && same_case(out[i], heat.at[around.of[2]]);
-        const bool straight = out[i].how == NodeHeat::Way::straight && out[i].count > 0;
-        if (agreed && straight && sight.are_nearest(node, out[i], *near[around.of[0]])) return;
-        const NodeHeat seen = agreed && !straight ? NodeHeat{} : cases.visible(node, scratch);
-        out[i] = cases.complete(node, seen, heat.occluded[sight.part(node)], scratch);
+        const bool seen = out[i].how == NodeHeat::Way::straight && out[i].count > 0;
+        const bool alike = std::all_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
+            return dot(normal[node], normal[nodes[coarse.finer[c]]]) > kAlike;
+        });
+        if (agreed && seen && alike && sight.are_nearest(node, out[i], *near[around.of[0]])) return;
+        out[i] = cases.complete(node, cases.visible(node, scratch), heat.occluded[sight.part(node)], scratch);
     });
     heat.at = std::move(out);
 }

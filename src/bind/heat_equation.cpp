@@ -263,9 +263,12 @@ WeldedSurface::WeldedSurface(const Task& task)
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors, and two batches of heat for each thread; heat and surface, and rows of levels; trees.
+    // Factors, and two batches of heat for each thread, or fields on levels; heat and surface, and rows of levels;
+    // trees.
     const double solved = std::min(vertices, static_cast<double>(HeatRules{}.direct));
-    const double batches = 2 * 8 * Cholesky::kBatch * threads, each = vertices > solved ? 500 : 150;
+    const double batches = 2 * 8 * Cholesky::kBatch * threads;
+    const double fields = 110 * std::min(threads, static_cast<double>(LevelSolver::kMostThreads));
+    const double each = vertices > solved ? 150 + fields : 500;
     return estimate_cholesky_memory(solved, 7) + solved * batches + vertices * each + triangles * 300;
 }
 

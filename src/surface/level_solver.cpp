@@ -88,7 +88,7 @@ struct LevelSolver::Work {
         std::vector<At> solution, b, kept;
         Marks marks;
 
-        explicit Level(std::size_t nodes) : x(nodes, At{}), sum(nodes, At{}), marks(nodes) {}
+        Level(std::size_t nodes, bool finest) : x(nodes, At{}), sum(finest ? 0 : nodes, At{}), marks(nodes) {}
     };
     std::vector<Level> at;
     std::vector<double> columns;  // of the coarsest
@@ -98,7 +98,7 @@ struct LevelSolver::Work {
     float rate = 1;  // how much smaller than the one before a step was, at this or a coarser level
 
     explicit Work(std::span<const SurfaceLevel> levels) {
-        for (const SurfaceLevel& level : levels) at.emplace_back(level.nodes());
+        for (const SurfaceLevel& level : levels) at.emplace_back(level.nodes(), at.empty());
     }
 };
 
@@ -142,22 +142,22 @@ void LevelSolver::restrict(std::span<const LocalField> b, Work& work) const {
     for (std::size_t c = 0; c < b.size(); ++c)
         for (std::size_t n = 0; n < b[c].node.size(); ++n) {
             finest.marks.add(b[c].node[n]);
-            finest.sum[b[c].node[n]].of[c] += b[c].value[n];
+            finest.x[b[c].node[n]].of[c] += b[c].value[n];
         }
     for (std::size_t k = 0;; ++k) {
         Work::Level& fine = work.at[k];
         fine.marks.take(fine.source);
         fine.strength.clear();
         for (const std::uint32_t i : fine.source) {
-            fine.strength.push_back(fine.sum[i]);
-            fine.sum[i] = At{};
+            fine.strength.push_back(fine.x[i]);
+            fine.x[i] = At{};
         }
         if (k == coarsest()) return;
         Work::Level& coarse = work.at[k + 1];
         for (std::size_t n = 0; n < fine.source.size(); ++n) {
             const SurfaceLevel::Stencil& around = levels_[k + 1].stencil[fine.source[n]];
             for (std::size_t c = 0; c < 3; ++c) {
-                coarse.sum[around.of[c]].of += around.share[c] * fine.strength[n].of;
+                coarse.x[around.of[c]].of += around.share[c] * fine.strength[n].of;
                 coarse.marks.add(around.of[c]);
             }
         }
@@ -309,7 +309,8 @@ std::vector<LocalFields> LevelSolver::solve(std::span<const LocalField> b, Conte
     std::stable_sort(costly_first.begin(), costly_first.end(),
                      [&](std::size_t i, std::size_t j) { return cost[i] > cost[j]; });
     std::atomic<std::size_t> next = 0;
-    const std::size_t threads = std::min(out.size(), static_cast<std::size_t>(thread_count(context)));
+    const std::size_t threads =
+        std::min({out.size(), static_cast<std::size_t>(thread_count(context)), kMostThreads});
     parallel_for(context, threads, 1, [&](std::size_t) {
         Work work(levels_);
         Work::Level &finest = work.at[0], &last = work.at.back();

@@ -37,13 +37,17 @@ public:
     /// Solutions are cut off where they are smaller.
     static constexpr float kLeast = 1e-4f;
 
+    /// Each thread that solves needs about 110 bytes for each node of the finest level.
+    static constexpr std::size_t kMostThreads = 8;
+
     /// `levels`: at least two, from the finest to the coarsest; they must outlive the solver. `diagonal`: D, at
     /// each node of the finest. Errors of Cholesky::factor.
     static Result<LevelSolver> make(std::span<const SurfaceLevel> levels, std::span<const double> diagonal,
                                     Context* context);
 
     /// Right hand sides ≥ 0; element g has the solutions of those from g kTogether on. O(nodes at which one of
-    /// them is not cut off); as many threads as elements. The bits do not depend on the number of threads.
+    /// them is not cut off); at most as many threads as elements, and
+    /// kMostThreads. The bits do not depend on the number of threads.
     /// Incomplete if cancelled.
     std::vector<LocalFields> solve(std::span<const LocalField> b, Context* context) const;
 
