@@ -47,6 +47,12 @@ public:
     /// The same for many points, in vectors where the processor has them: the same bits.
     void straight(std::uint32_t joint, PointBatch& points) const;
 
+    /// Calls work(space) for each bone of a joint.
+    template <typename Work>
+    void each(std::uint32_t joint, const Work& work) const {
+        for (const Shape& s : of_joint_[joint]) work(s.space);
+    }
+
     /// Where the joint itself is.
     const Point3& place(std::uint32_t joint) const { return place_[joint]; }
 

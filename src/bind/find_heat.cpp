@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bind/bone_shapes.h"
+#include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
 #include "core/vectors.h"
@@ -22,6 +23,10 @@ constexpr double kLeastFacing = 1e-3;
 constexpr double kEdges = 2;
 constexpr double kSpacing = 0.2;
 constexpr double kAcross = 12;
+// Further levels, which only the solver has, keep about this many nodes.
+constexpr std::size_t kCoarsest = 1000;
+// A node of a finer level takes the bones of the nodes around it only if the cosines to their normals are larger.
+constexpr double kAlike = 0.8;
 // Of each node of the coarsest level this many bones are known, the nearest ones.
 constexpr std::size_t kNearBones = 12;
 
@@ -68,6 +73,11 @@ struct Sight {
     const JointSet& set;
     const InnerVolume* volume;
     std::vector<Segment> segments = segments_of(task, set);
+    BoneTree tree{[&] {
+        std::vector<BoneSpace> spaces;
+        for (const Segment& segment : segments) spaces.push_back(segment.space);
+        return BoneTree(spaces);
+    }()};
 
     std::uint32_t part(std::uint32_t node) const { return mesh.surface.component[node]; }
     Point3 place(std::uint32_t node) const { return to_point(task.mesh.positions[mesh.surface.vertex_of[node]]); }
@@ -95,11 +105,15 @@ struct Sight {
         std::size_t count;
     };
     NearBones near_bones(const Point3& p) const {
-        std::vector<std::pair<double, std::uint32_t>> all;
-        for (std::uint32_t s = 0; s < segments.size(); ++s) all.emplace_back(segments[s].space.distance(p), s);
-        NearBones out{p, {}, std::min(all.size(), kNearBones)};
-        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(out.count), all.end());
-        std::copy_n(all.begin(), out.count, out.bone.begin());
+        NearBones out{p, {}, 0};
+        const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].first; };
+        tree.visit(p, reach, [&](std::uint32_t s) {
+            const std::pair<double, std::uint32_t> own{segments[s].space.distance(p), s};
+            if (out.count == kNearBones && own > out.bone[kNearBones - 1]) return;
+            std::size_t at = out.count < kNearBones ? out.count++ : kNearBones - 1;
+            for (; at > 0 && own < out.bone[at - 1]; --at) out.bone[at] = out.bone[at - 1];
+            out.bone[at] = own;
+        });
         return out;
     }
 
@@ -137,27 +151,46 @@ struct Sight {
                (!volume || volume->is_clear(part(node), from, to));
     }
 
-    /// The bones that are nearest to a node; with `must_see` only visible ones. `distances`: scratch.
-    NodeHeat nearest(std::uint32_t node, bool must_see, std::vector<double>& distances) const {
+    /// Bones and their distances.
+    using Distances = std::vector<std::pair<std::uint32_t, double>>;
+
+    /// Finds all bones that are as near as the nearest one, in ascending order, and maybe others; not those of
+    /// these joints. Returns the distance of the nearest.
+    double find_nearest(const Point3& p, std::uint32_t node, const std::vector<std::uint32_t>& without,
+                        Distances& found) const {
+        found.clear();
+        double least = INFINITY;
+        tree.visit(
+            p, [&] { return least * (1 + 2 * kTie); },
+            [&](std::uint32_t s) {
+                if (std::find(without.begin(), without.end(), segments[s].slot) != without.end()) return;
+                found.emplace_back(s, distance(p, node, segments[s]));
+                least = std::min(least, found.back().second);
+            });
+        std::sort(found.begin(), found.end());
+        return least;
+    }
+
+    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch.
+    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones) const {
         const Point3 p = place(node);
-        distances.clear();
-        for (const Segment& segment : segments) distances.push_back(distance(p, node, segment));
         NodeHeat found;
-        found.distance = *std::min_element(distances.begin(), distances.end());
-        // Excluded joints are skipped.
-        while (volume && found.distance < INFINITY) {
-            const auto at = std::find(distances.begin(), distances.end(), found.distance) - distances.begin();
-            const std::uint32_t slot = segments[static_cast<std::size_t>(at)].slot;
+        std::vector<std::uint32_t> excluded;  // slots
+        for (;;) {
+            found.distance = find_nearest(p, node, excluded, bones);
+            if (!volume || found.distance == INFINITY) break;
+            const auto at = std::find_if(bones.begin(), bones.end(),
+                                         [&](const auto& bone) { return bone.second == found.distance; });
+            const std::uint32_t slot = segments[at->first].slot;
             if (!volume->excludes(set.joints[slot], part(node), p)) break;
-            for (std::size_t s = 0; s < segments.size(); ++s)
-                if (segments[s].slot == slot) distances[s] = INFINITY;
-            found.distance = *std::min_element(distances.begin(), distances.end());
+            excluded.push_back(slot);
         }
         if (found.distance == INFINITY) return {};
         const Segment* seen = nullptr;  // the last one that was looked at: thousands of bones may be at one place
         bool visible = false;
-        for (std::size_t s = 0; s < segments.size() && found.count < NodeHeat::most; ++s) {
-            if (distances[s] > found.distance * (1 + kTie)) continue;
+        for (const auto& [s, distance] : bones) {
+            if (found.count == NodeHeat::most) break;
+            if (distance > found.distance * (1 + kTie)) continue;
             if (must_see && !(seen && seen->same_place(segments[s]))) {
                 seen = &segments[s];
                 visible = is_visible(p, node, segments[s]);
@@ -178,11 +211,11 @@ struct HeatCases {
         for (const std::uint32_t v : unknowns.vertices) vertex_at[sight.mesh.surface.node_of[v]] = v;
     }
 
-    NodeHeat visible(std::uint32_t node, std::vector<double>& scratch) const {
+    NodeHeat visible(std::uint32_t node, Sight::Distances& scratch) const {
         return sight.nearest(node, true, scratch);
     }
     /// `seen`: of `visible`.
-    NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, std::vector<double>& scratch) const {
+    NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, Sight::Distances& scratch) const {
         if (!occluded && seen.count > 0) return seen;
         const std::uint32_t v = vertex_at[node];
         if (sight.volume && v != MeshSurface::none)
@@ -212,7 +245,7 @@ template <typename Work>
 void each_node(Context* context, std::size_t count, const Work& work) {
     parallel_chunks(context, count, 256, [&](std::size_t, std::size_t begin, std::size_t end) {
         if (cancelled(context)) return;
-        std::vector<double> scratch;
+        Sight::Distances scratch;
         for (std::size_t i = begin; i < end; ++i) work(i, scratch);
     });
 }
@@ -242,6 +275,7 @@ bool same_case(const NodeHeat& a, const NodeHeat& b) {
 void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, const SurfaceLevel& coarse,
                  std::span<const Sight::NearBones* const> near, Heat& heat) {
     const Sight& sight = cases.sight;
+    const std::vector<Point3>& normal = sight.mesh.surface.normal;
     std::vector<NodeHeat> out(nodes.size());
     each_node(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
         const std::uint32_t node = nodes[i];
@@ -249,38 +283,55 @@ void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, c
         out[i] = heat.at[around.of[0]];
         if (around.share[0] == 1) return;
         const bool agreed = same_case(out[i], heat.at[around.of[1]]) && same_case(out[i], heat.at[around.of[2]]);
-        const bool straight = out[i].how == NodeHeat::Way::straight && out[i].count > 0;
-        if (agreed && straight && sight.are_nearest(node, out[i], *near[around.of[0]])) return;
-        const NodeHeat seen = agreed && !straight ? NodeHeat{} : cases.visible(node, scratch);
-        out[i] = cases.complete(node, seen, heat.occluded[sight.part(node)], scratch);
+        const bool seen = out[i].how == NodeHeat::Way::straight && out[i].count > 0;
+        const bool alike = std::all_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
+            return dot(normal[node], normal[nodes[coarse.finer[c]]]) > kAlike;
+        });
+        if (agreed && seen && alike && sight.are_nearest(node, out[i], *near[around.of[0]])) return;
+        out[i] = cases.complete(node, cases.visible(node, scratch), heat.occluded[sight.part(node)], scratch);
     });
     heat.at = std::move(out);
 }
 
-/// Levels from the finest to one with at most `most` nodes.
-std::vector<SurfaceLevel> make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most) {
-    std::vector<SurfaceLevel> levels;
-    levels.push_back(finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node));
+/// Levels from the finest to one with at most `most` nodes, whose nodes are near enough to each other for heat;
+/// returns how many there are. Further levels are for the solver.
+std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most,
+                        std::vector<SurfaceLevel>& levels) {
+    levels.push_back(
+        finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node, sight.task.context));
     std::vector<double> across(sight.mesh.surface.components, 0);  // per part: first its area
     for (const std::uint32_t node : unknowns.node) across[sight.part(node)] += sight.mesh.surface.mass[node];
     for (double& a : across) a = std::sqrt(a) / kAcross;
-    while (levels.back().nodes() > most && !cancelled(sight.task.context)) {
+    const auto edges = [&](std::uint32_t i) {
         const SurfaceLevel& fine = levels.back();
-        const auto spacing = [&](std::uint32_t i) {
-            double nearest = INFINITY;
-            for (const Segment& segment : sight.segments)
+        double length = 0;
+        for (const auto [to, weight] : fine.links(i)) length += norm(fine.place[to] - fine.place[i]);
+        return kEdges * length / static_cast<double>(std::max<std::size_t>(fine.links(i).size(), 1));
+    };
+    const auto for_heat = [&](std::uint32_t i) {
+        const SurfaceLevel& fine = levels.back();
+        double nearest = INFINITY;
+        sight.tree.visit(
+            fine.place[i], [&] { return nearest; },
+            [&](std::uint32_t s) {
+                const Segment& segment = sight.segments[s];
                 nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
-            double length = 0;
-            for (const auto [to, weight] : fine.links(i)) length += norm(fine.place[to] - fine.place[i]);
-            const double edge = length / static_cast<double>(std::max<std::size_t>(fine.links(i).size(), 1));
-            return std::min({kEdges * edge, kSpacing * std::max(nearest, kNearestBone * sight.task.unit),
-                             across[fine.component[i]]});
-        };
-        SurfaceLevel coarse = coarsen(fine, spacing, sight.task.context);
-        if (10 * coarse.nodes() > 8 * fine.nodes()) break;
-        levels.push_back(std::move(coarse));
-    }
-    return levels;
+            });
+        return std::min(
+            {edges(i), kSpacing * std::max(nearest, kNearestBone * sight.task.unit), across[fine.component[i]]});
+    };
+    const auto coarsen_to = [&](std::size_t nodes, const auto& spacing) {
+        while (levels.back().nodes() > nodes && !cancelled(sight.task.context)) {
+            SurfaceLevel coarse = coarsen(levels.back(), spacing, sight.task.context);
+            if (10 * coarse.nodes() > 8 * levels.back().nodes()) break;
+            levels.back().cells = {};  // nothing else reads them
+            levels.push_back(std::move(coarse));
+        }
+        return levels.size();
+    };
+    const std::size_t count = coarsen_to(most, for_heat);
+    coarsen_to(kCoarsest, edges);
+    return count;
 }
 
 }  // namespace
@@ -298,15 +349,15 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
     const Sight sight{task, mesh, set, volume};
     const HeatCases cases(sight, unknowns);
     std::vector<SurfaceLevel> levels;
-    if (unknowns.size() > rules.direct) levels = make_levels(sight, unknowns, rules.direct);
+    std::size_t count = 0;  // of those with heat
+    if (unknowns.size() > rules.direct) count = make_levels(sight, unknowns, rules.direct, levels);
     std::vector<double> area;
     for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
-    if (levels.size() < 2)
-        return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
-    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};         // of the surface, per level
-    for (std::size_t k = 1; k < levels.size(); ++k)
+    if (count < 2) return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
+    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};                    // of the surface, per level
+    for (std::size_t k = 1; k < count; ++k)
         for (nodes.emplace_back(); const std::uint32_t i : levels[k].finer) nodes[k].push_back(nodes[k - 1][i]);
-    for (std::size_t k = 1; k < levels.size(); ++k) {
+    for (std::size_t k = 1; k < count; ++k) {
         std::vector<double> sum(levels[k].nodes(), 0);
         for (std::size_t i = 0; i < area.size(); ++i)
             for (std::size_t c = 0; c < 3; ++c)
@@ -314,13 +365,13 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
         area = std::move(sum);
     }
     Heat heat = heat_at(cases, nodes.back(), area, rules.least_visible);
-    std::vector<Sight::NearBones> near_bones(levels.back().nodes());
+    std::vector<Sight::NearBones> near_bones(nodes.back().size());
     std::vector<const Sight::NearBones*> near(near_bones.size());
     parallel_for(task.context, near.size(), 64, [&](std::size_t i) {
-        near_bones[i] = sight.near_bones(levels.back().place[i]);
+        near_bones[i] = sight.near_bones(sight.place(nodes.back()[i]));
         near[i] = &near_bones[i];
     });
-    for (std::size_t k = levels.size() - 1; k > 0 && !cancelled(task.context); --k) {
+    for (std::size_t k = count - 1; k > 0 && !cancelled(task.context); --k) {
         refine_heat(cases, nodes[k - 1], levels[k], near, heat);
         std::vector<const Sight::NearBones*> finer;
         for (const SurfaceLevel::Stencil& around : levels[k].stencil) finer.push_back(near[around.of[0]]);

@@ -113,41 +113,57 @@ Status solve_directly(const Task& task, const MeshSurface& surface, const JointS
     return Done{};
 }
 
-/// The same on levels, a joint in each thread at a time.
+/// M H p of each of these joints.
+std::vector<LocalField> sources_of(const Task& task, std::span<const std::uint32_t> slots, const Heat& heat,
+                                   const std::vector<double>& mh) {
+    constexpr std::size_t together = 1 << 14;
+    std::vector<std::vector<LocalField>> parts((mh.size() + together - 1) / together);
+    parallel_chunks(task.context, mh.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        parts[chunk].resize(slots.size());
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::uint32_t k = 0; k < heat.at[i].count; ++k) {
+                const auto at = std::lower_bound(slots.begin(), slots.end(), heat.at[i].slot[k]) - slots.begin();
+                LocalField& source = parts[chunk][static_cast<std::size_t>(at)];
+                source.node.push_back(static_cast<std::uint32_t>(i));
+                source.value.push_back(static_cast<float>(mh[i]));
+            }
+    });
+    std::vector<LocalField> sources(slots.size());
+    parallel_for(task.context, slots.size(), 1, [&](std::size_t s) {
+        for (const std::vector<LocalField>& part : parts) {
+            sources[s].node.insert(sources[s].node.end(), part[s].node.begin(), part[s].node.end());
+            sources[s].value.insert(sources[s].value.end(), part[s].value.begin(), part[s].value.end());
+        }
+    });
+    return sources;
+}
+
+/// The same on levels, several joints that follow each other at a time.
 Status solve_on_levels(const Task& task, const MeshSurface& surface, const JointSet& set, const Unknowns& unknowns,
                        const Heat& heat, const std::vector<double>& mh, SetRows& rows) {
     const std::vector<std::uint32_t> slots = heating_joints(set, heat);
-    std::vector<LocalField> sources(slots.size());
     std::vector<double> diagonal(mh);
-    for (std::uint32_t i = 0; i < mh.size(); ++i) {
-        diagonal[i] *= heat.at[i].count;
-        for (std::uint32_t k = 0; k < heat.at[i].count; ++k) {
-            const auto at = std::lower_bound(slots.begin(), slots.end(), heat.at[i].slot[k]) - slots.begin();
-            sources[static_cast<std::size_t>(at)].node.push_back(i);
-            sources[static_cast<std::size_t>(at)].value.push_back(static_cast<float>(mh[i]));
-        }
-    }
+    for (std::size_t i = 0; i < mh.size(); ++i) diagonal[i] *= heat.at[i].count;
     SINEW_TRY_LET(const LevelSolver solver, LevelSolver::make(heat.levels, diagonal, task.context));
-    const std::vector<LocalField> fields = solver.solve(sources, task.context);
+    const std::vector<LocalFields> fields = solver.solve(sources_of(task, slots, heat, mh), task.context);
     if (cancelled(task.context)) return heat_cancelled();
 
-    // The vertices at each unknown.
-    std::vector<std::uint32_t> first(mh.size() + 1, 0), row(rows.vertices.size());
-    const auto unknown_at = [&](std::size_t i) { return unknowns.of_node[surface.node_of[rows.vertices[i]]]; };
-    for (std::size_t i = 0; i < row.size(); ++i) ++first[unknown_at(i) + 1];
-    for (std::size_t u = 0; u < mh.size(); ++u) first[u + 1] += first[u];
-    std::vector<std::uint32_t> next = first;
-    for (std::uint32_t i = 0; i < row.size(); ++i) row[next[unknown_at(i)]++] = i;
+    const Lists rows_at(mh.size(), task.context, [&](const auto& to) {
+        for (std::uint32_t i = 0; i < rows.vertices.size(); ++i)
+            to(unknowns.of_node[surface.node_of[rows.vertices[i]]], i);
+    });
     parallel_chunks(task.context, mh.size(), 4096, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t s = 0; s < slots.size(); ++s) {
-            const auto& [node, value] = fields[s];
-            for (auto n =
-                     static_cast<std::size_t>(std::lower_bound(node.begin(), node.end(), begin) - node.begin());
-                 n < node.size() && node[n] < end; ++n)
-                if (value[n] > kLeast)
-                    for (std::uint32_t r = first[node[n]]; r < first[node[n] + 1]; ++r)
-                        insert(rows.entries.data() + row[r] * rows.width, rows.kept[row[r]], rows.width,
-                               {value[n], set.joints[slots[s]]});
+        for (std::size_t g = 0; g < fields.size(); ++g) {
+            const auto& [node, value] = fields[g];
+            const std::size_t first = g * LocalFields::kTogether,
+                              count = std::min(LocalFields::kTogether, slots.size() - first);
+            const auto begin_at = std::lower_bound(node.begin(), node.end(), begin) - node.begin();
+            for (auto n = static_cast<std::size_t>(begin_at); n < node.size() && node[n] < end; ++n)
+                for (std::size_t c = 0; c < count; ++c)
+                    if (const float w = value[n].of[c]; w > LevelSolver::kLeast)
+                        for (const std::uint32_t r : rows_at.of(node[n]))
+                            insert(rows.entries.data() + r * rows.width, rows.kept[r], rows.width,
+                                   {w, set.joints[slots[first + c]]});
         }
     });
     return Done{};
@@ -236,9 +252,10 @@ WeldedSurface::WeldedSurface(const Task& task)
       tree(
           task.mesh.positions,
           [&] {
-              std::vector<Triangle> welded(task.mesh.triangles.begin(), task.mesh.triangles.end());
-              for (Triangle& t : welded)
-                  for (std::uint32_t& v : t) v = task.topology.weld[v];
+              LargeVector<Triangle> welded(task.mesh.triangles.size());
+              parallel_for(task.context, welded.size(), 4096, [&](std::size_t t) {
+                  for (std::size_t k = 0; k < 3; ++k) welded[t][k] = task.topology.weld[task.mesh.triangles[t][k]];
+              });
               return welded;
           }(),
           task.context) {}
@@ -246,9 +263,12 @@ WeldedSurface::WeldedSurface(const Task& task)
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors, and two batches of heat for each thread; heat and surface, and rows of levels; trees.
+    // Factors, and two batches of heat for each thread, or fields on levels; heat and surface, and rows of levels;
+    // trees.
     const double solved = std::min(vertices, static_cast<double>(HeatRules{}.direct));
-    const double batches = 2 * 8 * Cholesky::kBatch * threads, each = vertices > solved ? 500 : 150;
+    const double batches = 2 * 8 * Cholesky::kBatch * threads;
+    const double fields = 110 * std::min(threads, static_cast<double>(LevelSolver::kMostThreads));
+    const double each = vertices > solved ? 150 + fields : 500;
     return estimate_cholesky_memory(solved, 7) + solved * batches + vertices * each + triangles * 300;
 }
 

@@ -103,7 +103,7 @@ Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::
 /// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
 /// Above HeatRules::direct unknowns there are levels with fewer nodes, up to a share of the distance to the nearest
 /// bone apart. The coarsest level is treated as above. A node of a finer level takes the bones of the nodes around
-/// it if they agree, at its own distance; else it is treated as above.
+/// it, at its own distance, if all of them see the same ones and face the same way; else it is treated as above.
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
                const InnerVolume* volume, const HeatRules& rules = {});
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bind/bone_shapes.h"
+#include "bind/bone_tree.h"
 #include "bind/method.h"
 
 namespace sinew {
@@ -42,16 +43,36 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
         }
     for (const JointSet& set : task.plan.sets) {
         std::vector<std::uint32_t> nearest(set.vertices.size());
-        parallel_for(task.context, set.vertices.size(), 512, [&](std::size_t i) {
-            const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
-            double least = INFINITY;
-            for (const std::uint32_t j : set.joints) {
-                // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf joint, too.
-                const double d = shapes.straight(j, p).nearest;
-                const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
-                if (d < least || wins) least = d, nearest[i] = j;
-            }
-        });
+        std::vector<BoneSpace> spaces;
+        std::vector<std::uint32_t> joint_of;
+        for (const std::uint32_t j : set.joints)
+            shapes.each(j, [&](const BoneSpace& space) { spaces.push_back(space), joint_of.push_back(j); });
+        const BoneTree tree(spaces);
+        parallel_chunks(task.context, set.vertices.size(), 512,
+                        [&](std::size_t, std::size_t begin, std::size_t end) {
+                            std::vector<std::uint32_t> near;
+                            for (std::size_t i = begin; i < end; ++i) {
+                                const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
+                                double least = INFINITY;
+                                near.clear();
+                                tree.visit(
+                                    p, [&] { return least * (1 + 1e-6); },
+                                    [&](std::uint32_t s) {
+                                        near.push_back(joint_of[s]);
+                                        least = std::min(least, spaces[s].distance(p));
+                                    });
+                                std::sort(near.begin(), near.end());
+                                near.erase(std::unique(near.begin(), near.end()), near.end());
+                                least = INFINITY;
+                                for (const std::uint32_t j : near) {
+                                    // The parent's bone ends at the leaf joint, so points beyond it are nearest to
+                                    // the leaf joint, too.
+                                    const double d = shapes.straight(j, p).nearest;
+                                    const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
+                                    if (d < least || wins) least = d, nearest[i] = j;
+                                }
+                            }
+                        });
         for (std::size_t i = 0; i < set.vertices.size(); ++i) {
             const std::uint32_t v = set.vertices[i], j = nearest[i];
             if (set.joints.empty() || !task.used[v] || !is_leaf[j]) continue;

@@ -34,6 +34,11 @@ public:
     bool is_box() const { return is_box_; }
     double radius() const { return radius_; }
     Point3 centre() const { return {(a_[0] + b_[0]) / 2, (a_[1] + b_[1]) / 2, (a_[2] + b_[2]) / 2}; }
+    /// No point of the bone or of its shape is farther from the centre.
+    double extent() const {
+        const double length = std::hypot(b_[0] - a_[0], b_[1] - a_[1], b_[2] - a_[2]) / 2;
+        return std::max(length + radius_, std::hypot(half_[0], half_[1], half_[2]));
+    }
     const Point3& head() const { return a_; }
     const Point3& tail() const { return b_; }
 

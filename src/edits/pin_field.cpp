@@ -124,7 +124,8 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
         std::vector<std::uint32_t> all(surface.nodes());
         for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
         const SurfaceLevel coarse = coarsen(
-            finest_level(of.mesh, surface, all, all), [&](std::uint32_t) { return kSpacing * length; }, context);
+            finest_level(of.mesh, surface, all, all, context), [&](std::uint32_t) { return kSpacing * length; },
+            context);
         out.stencil_ = coarse.stencil;
         edges = restrict_laplacian(edges, out.stencil_, coarse.nodes(), context);
         mass.assign(coarse.nodes(), 0);

@@ -12,57 +12,93 @@
 namespace sinew {
 namespace {
 
-// Smaller values are cut off.
-constexpr float kLeast = 1e-4f;
-constexpr int kSweeps = 2;
-// Conjugate gradients end when a step changes no value by more than this: most meshes take two.
-constexpr float kSmallStep = 0.004f;
+using At = LocalFields::At;
+using Values = LocalFields::Values;
+constexpr std::size_t kTogether = LocalFields::kTogether;
+
+// On levels with fewer nodes a solution is cut off one node later: they are too coarse to tell where it is small.
+constexpr std::size_t kLeastCut = 3000;
+// Conjugate gradients end when the next step may be expected to change no value by more than this.
+constexpr float kSmallStep = 0.001f;
 constexpr int kMostSteps = 12;
 
-/// The start of each list where lists of `count` entries follow each other, and the end.
-std::vector<std::uint32_t> starts(std::vector<std::uint32_t> count) {
-    std::exclusive_scan(count.begin(), count.end(), count.begin(), 0u);
-    return count;
-}
-
 /// Pᵀ D, lumped to a diagonal.
-std::vector<double> restrict_diagonal(const SurfaceLevel& coarse, std::span<const double> fine) {
+std::vector<double> restrict_diagonal(const SurfaceLevel& coarse, const Lists& readers,
+                                      std::span<const double> fine, Context* context) {
     std::vector<double> out(coarse.nodes(), 0);
-    for (std::size_t i = 0; i < fine.size(); ++i)
-        for (std::size_t c = 0; c < 3; ++c)
-            out[coarse.stencil[i].of[c]] += static_cast<double>(coarse.stencil[i].share[c]) * fine[i];
+    parallel_for(context, out.size(), 1024, [&](std::size_t i) {
+        for (const std::uint32_t reader : readers.of(i)) {
+            const SurfaceLevel::Stencil& s = coarse.stencil[reader];
+            for (std::size_t c = 0; c < 3; ++c)
+                if (s.of[c] == i) out[i] += static_cast<double>(s.share[c]) * fine[reader];
+        }
+    });
     return out;
 }
 
-float interpolated(const SurfaceLevel::Stencil& s, const std::vector<float>& coarse) {
-    return s.share[0] * coarse[s.of[0]] + s.share[1] * coarse[s.of[1]] + s.share[2] * coarse[s.of[2]];
+Values interpolated(const SurfaceLevel::Stencil& s, const std::vector<At>& coarse) {
+    return s.share[0] * coarse[s.of[0]].of + s.share[1] * coarse[s.of[1]].of + s.share[2] * coarse[s.of[2]].of;
 }
+
+float largest_of(Values x) { return std::max({x[0], x[1], x[2], x[3]}); }
+
+/// A step of Gauss and Seidel at one node. `x`: a dense field.
+void relax(const SurfaceLevel& level, const std::vector<float>& inverse, std::uint32_t i, Values b,
+           std::vector<At>& x) {
+    for (const auto [to, weight] : level.links(i)) b += weight * x[to].of;
+    x[i].of = inverse[i] * b;
+}
+
+/// b - (L + D) x at one node.
+Values residual(const SurfaceLevel& level, const std::vector<float>& inverse, std::uint32_t i, Values b,
+                const std::vector<At>& x) {
+    b -= x[i].of / inverse[i];
+    for (const auto [to, weight] : level.links(i)) b += weight * x[to].of;
+    return b;
+}
+
+/// A set of nodes, as a bit for each; empty between its uses.
+class Marks {
+public:
+    explicit Marks(std::size_t nodes) : bits_(nodes / 64 + 1, 0) {}
+    void add(std::uint32_t node) { bits_[node / 64] |= std::uint64_t{1} << node % 64; }
+    /// Replaces `nodes` by those of the set, ascending, and empties it.
+    void take(std::vector<std::uint32_t>& nodes) {
+        nodes.clear();
+        for (std::uint32_t word = 0; word < bits_.size(); ++word)
+            for (std::uint64_t& bits = bits_[word]; bits; bits &= bits - 1)
+                nodes.push_back(64 * word + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+
+private:
+    std::vector<std::uint64_t> bits_;
+};
 
 }  // namespace
 
-/// One right hand side.
-struct LevelSolver::Job {
-    std::vector<LocalField> b;                       // per level but the coarsest; nodes in any order
-    std::vector<double> coarsest;                    // right hand side, then solution, per node
-    std::vector<std::vector<std::uint32_t>> active;  // per level: where x is not cut off, ascending
-    // At the active nodes of the finest level.
-    std::vector<float> x, r, p;  // solution, b - (L + D) x, and the direction of the last step
-    double rz = 0;               // r z, where z is r after a cycle
-    bool done = false;
-    // Of a cycle, per level but the coarsest, at active nodes: right hand side and solution.
-    std::vector<std::vector<float>> cycle_b, cycle_x;
-};
+/// Fields of a thread that solves. The dense ones are 0 between their uses; the others are used again, so that
+/// little memory is new to the system.
+struct LevelSolver::Work {
+    struct Level {
+        std::vector<At> x, sum;             // dense: a field, and sums of what finer nodes give
+        std::vector<std::uint32_t> source;  // nodes of the first right hand side, ascending
+        std::vector<At> strength;           // at those
+        std::vector<std::uint32_t> active;  // nodes at which a solution is not cut off, ascending
+        // At active nodes: the solution, what it leaves of the right hand side, and half of a cycle's solution.
+        std::vector<At> solution, b, kept;
+        Marks marks;
 
-/// Fields of a thread, 0 between its uses.
-struct LevelSolver::Scratch {
-    std::vector<std::vector<float>> x, b;  // per level, per node
-    std::vector<std::uint64_t> marked;     // a bit for each node
+        Level(std::size_t nodes, bool finest) : x(nodes, At{}), sum(finest ? 0 : nodes, At{}), marks(nodes) {}
+    };
+    std::vector<Level> at;
+    std::vector<double> columns;  // of the coarsest
+    // Of conjugate gradients, at active nodes of a level: direction, product with the matrix.
+    std::vector<At> p, ap;
+    std::array<double, kTogether> rz{};  // r z of the last step, where z is r after a cycle
+    float rate = 1;  // how much smaller than the one before a step was, at this or a coarser level
 
-    explicit Scratch(std::span<const SurfaceLevel> levels) : marked(levels[0].nodes() / 64 + 1, 0) {
-        for (const SurfaceLevel& level : levels) {
-            x.emplace_back(level.nodes(), 0.0f);
-            b.emplace_back(level.nodes(), 0.0f);
-        }
+    explicit Work(std::span<const SurfaceLevel> levels) {
+        for (const SurfaceLevel& level : levels) at.emplace_back(level.nodes(), at.empty());
     }
 };
 
@@ -72,27 +108,20 @@ Result<LevelSolver> LevelSolver::make(std::span<const SurfaceLevel> levels, std:
     std::vector<double> d(diagonal.begin(), diagonal.end());
     for (std::size_t k = 0; k < out.coarsest(); ++k) {
         Operator own;
-        const std::size_t nodes = levels[k].nodes();
-        own.diagonal.resize(nodes);
-        for (std::size_t i = 0; i < nodes; ++i) {
-            own.diagonal[i] = static_cast<float>(d[i]);
-            for (const auto [to, weight] : levels[k].links(i)) own.diagonal[i] += weight;
-            if (own.diagonal[i] == 0) own.diagonal[i] = 1;  // a node by itself that nothing heats
-        }
+        own.inverse.resize(levels[k].nodes());
+        parallel_for(context, own.inverse.size(), 4096, [&](std::size_t i) {
+            auto sum = static_cast<float>(d[i]);
+            for (const auto [to, weight] : levels[k].links(i)) sum += weight;
+            own.inverse[i] = sum == 0 ? 1 : 1 / sum;  // 0: a node by itself that nothing heats
+        });
         const SurfaceLevel& coarse = levels[k + 1];
-        std::vector<std::uint32_t> count(coarse.nodes() + 1, 0);
-        const auto each_read = [&](const auto& work) {
-            for (std::uint32_t i = 0; i < nodes; ++i)
+        own.readers = Lists(coarse.nodes(), context, [&](const auto& to) {
+            for (std::uint32_t i = 0; i < coarse.stencil.size(); ++i)
                 for (std::size_t c = 0; c < 3; ++c)
-                    if (coarse.stencil[i].share[c] > 0) work(i, coarse.stencil[i].of[c]);
-        };
-        each_read([&](std::uint32_t, std::uint32_t of) { ++count[of]; });
-        own.first_reader = starts(std::move(count));
-        own.reader.resize(own.first_reader.back());
-        std::vector<std::uint32_t> next = own.first_reader;
-        each_read([&](std::uint32_t i, std::uint32_t of) { own.reader[next[of]++] = i; });
+                    if (coarse.stencil[i].share[c] > 0) to(coarse.stencil[i].of[c], i);
+        });
+        d = restrict_diagonal(coarse, own.readers, d, context);
         out.at_.push_back(std::move(own));
-        d = restrict_diagonal(coarse, d);
     }
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < d.size(); ++i)
@@ -107,232 +136,200 @@ Result<LevelSolver> LevelSolver::make(std::span<const SurfaceLevel> levels, std:
     return out;
 }
 
-/// Sets b at every level: Pᵀ b.
-void LevelSolver::restrict(LocalField finest, Job& job, Scratch& scratch) const {
-    job.b.clear();
-    job.b.push_back(std::move(finest));
-    job.coarsest.assign(levels_.back().nodes(), 0);
-    for (std::size_t k = 0; k < coarsest(); ++k) {
-        const LocalField& fine = job.b[k];
-        const auto& stencil = levels_[k + 1].stencil;
-        std::vector<float>& sum = scratch.b[k + 1];
-        LocalField coarse;
-        for (std::size_t n = 0; n < fine.node.size(); ++n) {
-            const SurfaceLevel::Stencil& around = stencil[fine.node[n]];
+/// Sets the first right hand side of every level: Pᵀ b.
+void LevelSolver::restrict(std::span<const LocalField> b, Work& work) const {
+    Work::Level& finest = work.at[0];
+    for (std::size_t c = 0; c < b.size(); ++c)
+        for (std::size_t n = 0; n < b[c].node.size(); ++n) {
+            finest.marks.add(b[c].node[n]);
+            finest.x[b[c].node[n]].of[c] += b[c].value[n];
+        }
+    for (std::size_t k = 0;; ++k) {
+        Work::Level& fine = work.at[k];
+        fine.marks.take(fine.source);
+        fine.strength.clear();
+        for (const std::uint32_t i : fine.source) {
+            fine.strength.push_back(fine.x[i]);
+            fine.x[i] = At{};
+        }
+        if (k == coarsest()) return;
+        Work::Level& coarse = work.at[k + 1];
+        for (std::size_t n = 0; n < fine.source.size(); ++n) {
+            const SurfaceLevel::Stencil& around = levels_[k + 1].stencil[fine.source[n]];
             for (std::size_t c = 0; c < 3; ++c) {
-                const float part = around.share[c] * fine.value[n];
-                if (part == 0) continue;
-                float& to = sum[around.of[c]];
-                if (to == 0) coarse.node.push_back(around.of[c]);
-                to += part;
+                coarse.x[around.of[c]].of += around.share[c] * fine.strength[n].of;
+                coarse.marks.add(around.of[c]);
             }
         }
-        for (const std::uint32_t i : coarse.node) {
-            // Values of both signs may meet as 0, and a node then occurs twice.
-            coarse.value.push_back(sum[i]);
-            sum[i] = 0;
-        }
-        if (k + 1 == coarsest())
-            for (std::size_t n = 0; n < coarse.node.size(); ++n)
-                job.coarsest[coarse.node[n]] += static_cast<double>(coarse.value[n]);
-        else
-            job.b.push_back(std::move(coarse));
     }
 }
 
-void LevelSolver::solve_coarsest(std::vector<Job>& jobs, Context* context) const {
-    if (cancelled(context)) return;  // jobs may have been left out
+/// Replaces `sum` at the coarsest level by 0, and sets x there.
+void LevelSolver::solve_coarsest(Work& work) const {
     constexpr std::size_t batch = Cholesky::kBatch;
-    parallel_for(context, (jobs.size() + batch - 1) / batch, 1, [&](std::size_t b) {
-        std::vector<double> columns(factors_.size() * batch, 0);
-        const std::size_t count = std::min(batch, jobs.size() - b * batch);
-        for (std::size_t c = 0; c < count; ++c)
-            for (std::size_t i = 0; i < factors_.size(); ++i)
-                columns[i * batch + c] = jobs[b * batch + c].coarsest[i];
-        factors_.solve_batch(columns);
-        for (std::size_t c = 0; c < count; ++c)
-            for (std::size_t i = 0; i < factors_.size(); ++i)
-                jobs[b * batch + c].coarsest[i] = columns[i * batch + c];
-    });
-}
-
-/// A step of Gauss and Seidel at one node.
-void LevelSolver::relax(std::size_t level, std::uint32_t i, float b, std::vector<float>& x) const {
-    for (const auto [to, weight] : levels_[level].links(i)) b += weight * x[to];
-    x[i] = b / at_[level].diagonal[i];
-}
-
-/// The nodes of a level which read from active nodes of the next coarser one.
-std::vector<std::uint32_t> LevelSolver::readers(std::size_t level, std::span<const std::uint32_t> of,
-                                                Scratch& scratch) const {
-    const Operator& own = at_[level];
-    for (const std::uint32_t c : of)
-        for (std::uint32_t r = own.first_reader[c]; r < own.first_reader[c + 1]; ++r)
-            scratch.marked[own.reader[r] / 64] |= std::uint64_t{1} << own.reader[r] % 64;
-    std::vector<std::uint32_t> out;
-    for (std::uint32_t word = 0; word < levels_[level].nodes() / 64 + 1; ++word)
-        for (std::uint64_t& bits = scratch.marked[word]; bits; bits &= bits - 1)
-            out.push_back(64 * word + static_cast<std::uint32_t>(std::countr_zero(bits)));
-    return out;
-}
-
-/// x at the finest level from b at all levels and x at the coarsest.
-std::vector<float> LevelSolver::descend(Job& job, Scratch& scratch) const {
-    job.active.resize(levels_.size());
-    for (std::uint32_t i = 0; i < job.coarsest.size(); ++i)
-        if (job.coarsest[i] > static_cast<double>(kLeast)) job.active.back().push_back(i);
-    for (const std::uint32_t i : job.active.back()) scratch.x.back()[i] = static_cast<float>(job.coarsest[i]);
-    for (std::size_t k = coarsest(); k-- > 0;) {
-        std::vector<float>&x = scratch.x[k], &coarse = scratch.x[k + 1], &b = scratch.b[k];
-        job.active[k] = readers(k, job.active[k + 1], scratch);
-        for (const std::uint32_t i : job.active[k]) x[i] = interpolated(levels_[k + 1].stencil[i], coarse);
-        for (const std::uint32_t i : job.active[k + 1]) coarse[i] = 0;
-        for (std::size_t n = 0; n < job.b[k].node.size(); ++n) b[job.b[k].node[n]] += job.b[k].value[n];
-        for (int sweep = 0; sweep < kSweeps; ++sweep)
-            for (const std::uint32_t i : job.active[k]) relax(k, i, b[i], x);
-        for (const std::uint32_t i : job.b[k].node) b[i] = 0;
+    static_assert(kTogether <= batch);
+    Work::Level& own = work.at.back();
+    work.columns.assign(own.x.size() * batch, 0);
+    for (std::size_t i = 0; i < own.x.size(); ++i)
+        for (std::size_t c = 0; c < kTogether; ++c)
+            work.columns[i * batch + c] = static_cast<double>(own.sum[i].of[c]);
+    factors_.solve_batch(work.columns);
+    for (std::size_t i = 0; i < own.x.size(); ++i) {
+        own.sum[i] = At{};
+        for (std::size_t c = 0; c < kTogether; ++c)
+            own.x[i].of[c] = static_cast<float>(work.columns[i * batch + c]);
     }
-    std::vector<float> out;
-    out.reserve(job.active[0].size());
-    for (const std::uint32_t i : job.active[0]) {
-        out.push_back(scratch.x[0][i]);
-        scratch.x[0][i] = 0;
-    }
-    return out;
 }
 
-/// b - (L + D) x at active nodes. `x`: a dense field.
-std::vector<float> LevelSolver::residual(std::size_t level, std::span<const std::uint32_t> active,
-                                         std::span<const float> b, const std::vector<float>& x) const {
-    std::vector<float> out(active.size());
-    for (std::size_t n = 0; n < active.size(); ++n) {
-        const std::uint32_t i = active[n];
-        float sum = (b.empty() ? 0 : b[n]) - at_[level].diagonal[i] * x[i];
-        for (const auto [to, weight] : levels_[level].links(i)) sum += weight * x[to];
-        out[n] = sum;
+/// Interpolates the dense x of the next coarser level, which becomes 0, and improves it.
+void LevelSolver::refine(std::size_t level, Work& work) const {
+    Work::Level &own = work.at[level], &coarse = work.at[level + 1];
+    const std::vector<float>& inverse = at_[level].inverse;
+    const auto add_readers = [&](std::uint32_t c) {
+        for (const std::uint32_t reader : at_[level].readers.of(c)) own.marks.add(reader);
+    };
+    for (const std::uint32_t c : coarse.active) {
+        if (!(largest_of(coarse.x[c].of) > kLeast)) continue;
+        add_readers(c);
+        if (coarse.x.size() < kLeastCut)
+            for (const auto [to, weight] : levels_[level + 1].links(c)) add_readers(to);
     }
-    return out;
+    for (const std::uint32_t i : own.source) own.marks.add(i);
+    own.marks.take(own.active);
+    for (const std::uint32_t i : own.active) own.x[i].of = interpolated(levels_[level + 1].stencil[i], coarse.x);
+    for (const std::uint32_t i : coarse.active) coarse.x[i] = At{};
+    own.b.clear();
+    std::size_t s = 0;
+    for (const std::uint32_t i : own.active) {
+        while (s < own.source.size() && own.source[s] < i) ++s;
+        own.b.push_back(s < own.source.size() && own.source[s] == i ? own.strength[s] : At{});
+    }
+    own.solution.clear();
+    for (std::size_t n = 0; n < own.active.size(); ++n) {
+        own.solution.push_back(own.x[own.active[n]]);
+        own.b[n].of = residual(levels_[level], inverse, own.active[n], own.b[n].of, own.x);
+    }
+    for (const std::uint32_t i : own.active) own.x[i] = At{};
+    work.p.clear();
+    work.rz = {};
+    float before = INFINITY;
+    for (int steps = 0; steps < kMostSteps; ++steps) {
+        const float size = step(level, work);
+        if (steps > 0) work.rate = std::min(size / before, 1.0f);
+        if (!(work.rate * size > kSmallStep)) break;
+        before = size;
+    }
 }
 
-/// The first half of a symmetric cycle for r: from the finest level to the right hand side of the coarsest.
-void LevelSolver::cycle_down(Job& job, Scratch& scratch) const {
-    job.cycle_b.assign(coarsest(), {});
-    job.cycle_x.assign(coarsest(), {});
-    job.coarsest.assign(levels_.back().nodes(), 0);
-    job.cycle_b[0] = job.r;
-    for (std::size_t k = 0; k < coarsest(); ++k) {
-        const std::vector<std::uint32_t>& active = job.active[k];
-        std::vector<float>&x = scratch.x[k], &coarse = scratch.b[k + 1];
-        for (std::size_t n = active.size(); n-- > 0;) relax(k, active[n], job.cycle_b[k][n], x);
-        const std::vector<float> left = residual(k, active, job.cycle_b[k], x);
-        for (std::size_t n = 0; n < active.size(); ++n) {
-            const SurfaceLevel::Stencil& s = levels_[k + 1].stencil[active[n]];
-            for (std::size_t c = 0; c < 3; ++c) coarse[s.of[c]] += s.share[c] * left[n];
-            job.cycle_x[k].push_back(x[active[n]]);
+/// x at a level from b there: a symmetric cycle.
+void LevelSolver::cycle(std::size_t from, Work& work) const {
+    for (std::size_t k = from; k < coarsest(); ++k) {
+        const SurfaceLevel& level = levels_[k];
+        const std::vector<SurfaceLevel::Stencil>& stencil = levels_[k + 1].stencil;
+        Work::Level &own = work.at[k], &coarse = work.at[k + 1];
+        for (std::size_t n = own.active.size(); n-- > 0;)
+            relax(level, at_[k].inverse, own.active[n], own.b[n].of, own.x);
+        for (std::size_t n = 0; n < own.active.size(); ++n) {
+            const SurfaceLevel::Stencil& s = stencil[own.active[n]];
+            const Values left = residual(level, at_[k].inverse, own.active[n], own.b[n].of, own.x);
+            for (std::size_t c = 0; c < 3; ++c) coarse.sum[s.of[c]].of += s.share[c] * left;
         }
-        for (const std::uint32_t i : active) x[i] = 0;
+        own.kept.clear();
+        for (const std::uint32_t i : own.active) {
+            own.kept.push_back(own.x[i]);
+            own.x[i] = At{};
+        }
         // Nodes that are not active at the coarser level keep 0 there: the correction is 0 at them.
-        for (const std::uint32_t i : job.active[k + 1])
-            if (k + 1 == coarsest())
-                job.coarsest[i] = static_cast<double>(coarse[i]);
-            else
-                job.cycle_b[k + 1].push_back(coarse[i]);
-        for (const std::uint32_t i : active)
-            for (const std::uint32_t c : levels_[k + 1].stencil[i].of) coarse[c] = 0;
+        coarse.b.clear();
+        for (const std::uint32_t i : coarse.active) coarse.b.push_back(coarse.sum[i]);
+        for (const std::uint32_t i : own.active)
+            for (const std::uint32_t c : stencil[i].of) coarse.sum[c] = At{};
+    }
+    Work::Level& last = work.at.back();
+    for (std::size_t n = 0; n < last.active.size(); ++n) last.sum[last.active[n]] = last.b[n];
+    solve_coarsest(work);
+    for (std::size_t k = coarsest(); k-- > from;) {
+        Work::Level &own = work.at[k], &coarse = work.at[k + 1];
+        for (std::size_t a = 0; a < own.active.size(); ++a)
+            own.x[own.active[a]].of =
+                own.kept[a].of + interpolated(levels_[k + 1].stencil[own.active[a]], coarse.x);
+        for (const std::uint32_t i : coarse.active) coarse.x[i] = At{};
+        for (std::size_t a = 0; a < own.active.size(); ++a)
+            relax(levels_[k], at_[k].inverse, own.active[a], own.b[a].of, own.x);
     }
 }
 
-/// The second half: z at the finest level.
-std::vector<float> LevelSolver::cycle_up(Job& job, Scratch& scratch) const {
-    for (const std::uint32_t i : job.active.back()) scratch.x.back()[i] = static_cast<float>(job.coarsest[i]);
-    for (std::size_t k = coarsest(); k-- > 0;) {
-        const std::vector<std::uint32_t>& active = job.active[k];
-        std::vector<float>&x = scratch.x[k], &coarse = scratch.x[k + 1];
-        for (std::size_t n = 0; n < active.size(); ++n)
-            x[active[n]] = job.cycle_x[k][n] + interpolated(levels_[k + 1].stencil[active[n]], coarse);
-        for (const std::uint32_t i : job.active[k + 1]) coarse[i] = 0;
-        for (std::size_t n = 0; n < active.size(); ++n) relax(k, active[n], job.cycle_b[k][n], x);
+/// A step of preconditioned conjugate gradients (Hestenes and Stiefel 1952). Returns the largest change.
+float LevelSolver::step(std::size_t level, Work& work) const {
+    Work::Level& own = work.at[level];
+    std::vector<At>& r = own.b;
+    cycle(level, work);
+    std::array<double, kTogether> rz{}, pap{};
+    for (std::size_t n = 0; n < r.size(); ++n)
+        for (std::size_t c = 0; c < kTogether; ++c)
+            rz[c] += static_cast<double>(r[n].of[c]) * static_cast<double>(own.x[own.active[n]].of[c]);
+    Values alpha{}, beta{};
+    for (std::size_t c = 0; c < kTogether; ++c)
+        beta[c] = static_cast<float>(work.rz[c] > 0 ? rz[c] / work.rz[c] : 0);
+    work.p.resize(r.size(), At{});
+    for (std::size_t n = 0; n < r.size(); ++n) {
+        Values& z = own.x[own.active[n]].of;
+        z = work.p[n].of = z + beta * work.p[n].of;
     }
-    std::vector<float> z;
-    z.reserve(job.active[0].size());
-    for (const std::uint32_t i : job.active[0]) {
-        z.push_back(scratch.x[0][i]);
-        scratch.x[0][i] = 0;
+    work.ap.resize(r.size());
+    for (std::size_t n = 0; n < r.size(); ++n) {
+        work.ap[n].of = -residual(levels_[level], at_[level].inverse, own.active[n], Values{}, own.x);
+        for (std::size_t c = 0; c < kTogether; ++c)
+            pap[c] += static_cast<double>(work.p[n].of[c]) * static_cast<double>(work.ap[n].of[c]);
     }
-    return z;
+    for (const std::uint32_t i : own.active) own.x[i] = At{};
+    for (std::size_t c = 0; c < kTogether; ++c)
+        if (rz[c] > 0 && pap[c] > 0) alpha[c] = static_cast<float>(rz[c] / pap[c]);  // else it is solved
+    Values largest{};
+    for (std::size_t n = 0; n < r.size(); ++n) {
+        const Values change = alpha * work.p[n].of;
+        own.solution[n].of += change;
+        r[n].of -= alpha * work.ap[n].of;
+        const Values size = change < 0 ? -change : change;
+        largest = largest < size ? size : largest;
+    }
+    work.rz = rz;
+    return largest_of(largest);
 }
 
-/// A step of preconditioned conjugate gradients (Hestenes and Stiefel 1952) with the cycle's z.
-void LevelSolver::step(Job& job, Scratch& scratch) const {
-    const std::vector<std::uint32_t>& active = job.active[0];
-    const std::vector<float> z = cycle_up(job, scratch);
-    const auto product = [](const std::vector<float>& a, const std::vector<float>& b) {
-        double sum = 0;
-        for (std::size_t n = 0; n < a.size(); ++n) sum += static_cast<double>(a[n]) * static_cast<double>(b[n]);
-        return sum;
+std::vector<LocalFields> LevelSolver::solve(std::span<const LocalField> b, Context* context) const {
+    std::vector<LocalFields> out((b.size() + kTogether - 1) / kTogether);
+    const auto group = [&](std::size_t g) {
+        return b.subspan(g * kTogether, std::min(kTogether, b.size() - g * kTogether));
     };
-    const double rz = product(job.r, z);
-    const auto beta = static_cast<float>(job.rz > 0 ? rz / job.rz : 0);
-    job.p.resize(z.size(), 0.0f);
-    for (std::size_t n = 0; n < z.size(); ++n) job.p[n] = z[n] + beta * job.p[n];
-    for (std::size_t n = 0; n < z.size(); ++n) scratch.x[0][active[n]] = job.p[n];
-    const std::vector<float> minus_ap = residual(0, active, {}, scratch.x[0]);
-    for (const std::uint32_t i : active) scratch.x[0][i] = 0;
-    const double pap = -product(job.p, minus_ap);
-    if (!(rz > 0 && pap > 0)) {  // solved
-        job.done = true;
-        return;
-    }
-    const auto alpha = static_cast<float>(rz / pap);
-    float largest = 0;
-    for (std::size_t n = 0; n < z.size(); ++n) {
-        job.x[n] += alpha * job.p[n];
-        job.r[n] += alpha * minus_ap[n];
-        largest = std::max(largest, std::abs(alpha * job.p[n]));
-    }
-    job.rz = rz;
-    job.done = largest < kSmallStep;
-}
-
-std::vector<LocalField> LevelSolver::solve(std::span<const LocalField> b, Context* context) const {
-    std::vector<Job> jobs(b.size());
-    std::vector<std::size_t> largest_first(b.size());
-    std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
-    std::stable_sort(largest_first.begin(), largest_first.end(),
-                     [&](std::size_t i, std::size_t j) { return b[i].node.size() > b[j].node.size(); });
-    std::vector<Scratch> scratch(std::min<std::size_t>(b.size(), static_cast<std::size_t>(thread_count(context))),
-                                 Scratch(levels_));
-    const auto each_job = [&](const auto& work) {
-        std::atomic<std::size_t> next = 0;
-        parallel_for(context, scratch.size(), 1, [&](std::size_t thread) {
-            for (std::size_t n; (n = next++) < jobs.size() && !cancelled(context);)
-                if (!jobs[largest_first[n]].done) work(largest_first[n], scratch[thread]);
-        });
-    };
-    each_job([&](std::size_t j, Scratch& own) { restrict(b[j], jobs[j], own); });
-    solve_coarsest(jobs, context);
-    each_job([&](std::size_t j, Scratch& own) { jobs[j].x = descend(jobs[j], own); });
-    each_job([&](std::size_t j, Scratch& own) {
-        Job& job = jobs[j];
-        for (std::size_t n = 0; n < job.x.size(); ++n) own.x[0][job.active[0][n]] = job.x[n];
-        for (std::size_t n = 0; n < b[j].node.size(); ++n) own.b[0][b[j].node[n]] = b[j].value[n];
-        std::vector<float> right;
-        for (const std::uint32_t i : job.active[0]) right.push_back(own.b[0][i]);
-        job.r = residual(0, job.active[0], right, own.x[0]);
-        for (const std::uint32_t i : job.active[0]) own.x[0][i] = 0;
-        for (const std::uint32_t i : b[j].node) own.b[0][i] = 0;
-        job.b.clear();
+    std::vector<std::size_t> cost(out.size(), 0), costly_first(out.size());
+    for (std::size_t g = 0; g < out.size(); ++g)
+        for (const LocalField& each : group(g)) cost[g] += each.node.size();
+    std::iota(costly_first.begin(), costly_first.end(), std::size_t{0});
+    std::stable_sort(costly_first.begin(), costly_first.end(),
+                     [&](std::size_t i, std::size_t j) { return cost[i] > cost[j]; });
+    std::atomic<std::size_t> next = 0;
+    const std::size_t threads =
+        std::min({out.size(), static_cast<std::size_t>(thread_count(context)), kMostThreads});
+    parallel_for(context, threads, 1, [&](std::size_t) {
+        Work work(levels_);
+        Work::Level &finest = work.at[0], &last = work.at.back();
+        last.active.resize(last.x.size());
+        std::iota(last.active.begin(), last.active.end(), 0u);
+        for (std::size_t n; (n = next++) < out.size() && !cancelled(context);) {
+            restrict(group(costly_first[n]), work);
+            for (std::size_t s = 0; s < last.source.size(); ++s) last.sum[last.source[s]] = last.strength[s];
+            solve_coarsest(work);
+            work.rate = 1;
+            for (std::size_t k = coarsest(); k-- > 0 && !cancelled(context);) {
+                refine(k, work);
+                if (k > 0)
+                    for (std::size_t a = 0; a < work.at[k].active.size(); ++a)
+                        work.at[k].x[work.at[k].active[a]] = work.at[k].solution[a];
+            }
+            out[costly_first[n]] = {finest.active, finest.solution};
+        }
     });
-    for (int steps = 0; steps < kMostSteps && !cancelled(context); ++steps) {
-        each_job([&](std::size_t j, Scratch& own) { cycle_down(jobs[j], own); });
-        solve_coarsest(jobs, context);
-        each_job([&](std::size_t j, Scratch& own) { step(jobs[j], own); });
-        if (std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.done; })) break;
-    }
-    std::vector<LocalField> out;
-    for (Job& job : jobs)
-        out.push_back(
-            {job.active.empty() ? std::vector<std::uint32_t>{} : std::move(job.active[0]), std::move(job.x)});
     return out;
 }
 

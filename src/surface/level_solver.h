@@ -4,55 +4,67 @@
 #include <span>
 #include <vector>
 
+#include "core/lists.h"
 #include "solve/cholesky.h"
 #include "surface/surface_levels.h"
 
 namespace sinew {
 
-/// A field that is 0 at most nodes.
+/// A right hand side that is 0 at most nodes.
 struct LocalField {
     std::vector<std::uint32_t> node;  ///< n, ascending
     std::vector<float> value;         ///< n
 };
 
-/// L is the Laplacian of the finest level, D a diagonal ≥ 0 that is > 0 somewhere in each component. First the
-/// coarsest level is solved directly; its solution is interpolated at the next finer level and improved by sweeps
-/// of Gauss and Seidel, and so on (cascadic multigrid: Bornemann and Deuflhard 1996). A solution is cut off where
-/// it is below 1e-4. Where it is not, conjugate gradients with a multigrid cycle (Tatebe 1993) improve it until a
-/// step is small.
+/// Solutions that are 0 at most nodes, of right hand sides that follow each other.
+struct LocalFields {
+    static constexpr std::size_t kTogether = 4;
+    using Values [[gnu::vector_size(kTogether * sizeof(float))]] = float;
+    struct At {
+        Values of;
+    };
+    std::vector<std::uint32_t> node;  ///< n, ascending
+    std::vector<At> value;            ///< n
+};
+
+/// L is the Laplacian of the finest level, D a diagonal ≥ 0 that is > 0 somewhere in each component. The coarsest
+/// level is solved directly. Its solution is interpolated at the next finer level, where conjugate gradients with a
+/// multigrid cycle (Tatebe 1993) improve it until a step is small, and so on (nested iteration: Brandt 1977).
+/// Right hand sides that follow each other share all passes over
+/// the surface, so they should concern the same part of it.
 class LevelSolver {
 public:
+    /// Solutions are cut off where they are smaller.
+    static constexpr float kLeast = 1e-4f;
+
+    /// Each thread that solves needs about 110 bytes for each node of the finest level.
+    static constexpr std::size_t kMostThreads = 8;
+
     /// `levels`: at least two, from the finest to the coarsest; they must outlive the solver. `diagonal`: D, at
     /// each node of the finest. Errors of Cholesky::factor.
     static Result<LevelSolver> make(std::span<const SurfaceLevel> levels, std::span<const double> diagonal,
                                     Context* context);
 
-    /// Right hand sides ≥ 0. O(nodes at which a solution is not cut off), one right hand side in each thread at a
-    /// time; the bits do not depend on the number of threads. Incomplete if cancelled.
-    std::vector<LocalField> solve(std::span<const LocalField> b, Context* context) const;
+    /// Right hand sides ≥ 0; element g has the solutions of those from g kTogether on. O(nodes at which one of
+    /// them is not cut off); at most as many threads as elements, and
+    /// kMostThreads. The bits do not depend on the number of threads.
+    /// Incomplete if cancelled.
+    std::vector<LocalFields> solve(std::span<const LocalField> b, Context* context) const;
 
 private:
     struct Operator {
-        std::vector<float> diagonal;  ///< of L + D at one level
-        /// The nodes that read from each node of the next coarser level.
-        std::vector<std::uint32_t> first_reader, reader;
+        std::vector<float> inverse;  ///< of the diagonal of L + D
+        Lists readers;               ///< the nodes that read from each node of the next coarser level
     };
-    struct Scratch;
-    struct Job;
+    struct Work;
 
     explicit LevelSolver(std::span<const SurfaceLevel> levels) : levels_(levels) {}
     std::size_t coarsest() const { return levels_.size() - 1; }
-    void restrict(LocalField finest, Job& job, Scratch& scratch) const;
-    void solve_coarsest(std::vector<Job>& jobs, Context* context) const;
-    std::vector<std::uint32_t> readers(std::size_t level, std::span<const std::uint32_t> of,
-                                       Scratch& scratch) const;
-    std::vector<float> descend(Job& job, Scratch& scratch) const;
-    void relax(std::size_t level, std::uint32_t i, float b, std::vector<float>& x) const;
-    std::vector<float> residual(std::size_t level, std::span<const std::uint32_t> active, std::span<const float> b,
-                                const std::vector<float>& x) const;
-    void cycle_down(Job& job, Scratch& scratch) const;
-    std::vector<float> cycle_up(Job& job, Scratch& scratch) const;
-    void step(Job& job, Scratch& scratch) const;
+    void restrict(std::span<const LocalField> b, Work& work) const;
+    void solve_coarsest(Work& work) const;
+    void refine(std::size_t level, Work& work) const;
+    void cycle(std::size_t from, Work& work) const;
+    float step(std::size_t level, Work& work) const;
 
     std::span<const SurfaceLevel> levels_;
     std::vector<Operator> at_;  // of all levels but the coarsest

@@ -2,17 +2,26 @@
 
 #include <numbers>
 
+#include "core/lists.h"
 #include "core/solid_angle.h"
 
 namespace sinew {
 
-std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface) {
+std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface, Context* context) {
+    std::vector<std::uint32_t> part_of(mesh.triangles.size());
+    parallel_for(context, part_of.size(), 4096,
+                 [&](std::size_t t) { part_of[t] = surface.component[surface.node_of[mesh.triangles[t][0]]]; });
+    const Lists of_part(surface.components, context, [&](const auto& to) {
+        for (std::uint32_t t = 0; t < part_of.size(); ++t) to(part_of[t], t);
+    });
     std::vector<SurfacePart> parts(surface.components);
-    for (const Triangle& t : mesh.triangles) {
-        SurfacePart& part = parts[surface.component[surface.node_of[t[0]]]];
-        part.triangles.push_back(t);
-        for (const std::uint32_t v : t) part.box.add(to_point(mesh.positions[v]));
-    }
+    parallel_for(context, parts.size(), 1, [&](std::size_t p) {
+        parts[p].triangles.reserve(of_part.of(p).size());
+        for (const std::uint32_t t : of_part.of(p)) {
+            parts[p].triangles.push_back(mesh.triangles[t]);
+            for (const std::uint32_t v : mesh.triangles[t]) parts[p].box.add(to_point(mesh.positions[v]));
+        }
+    });
     return parts;
 }
 

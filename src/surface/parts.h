@@ -14,7 +14,7 @@ struct SurfacePart {
 };
 
 /// Splits a surface by component. O(T).
-std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface);
+std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface, Context* context);
 
 /// The signed winding number of triangles around a point: how often they enclose it, a fraction for open
 /// surfaces (solid angles: Van Oosterom and Strackee 1983). O(triangles).

@@ -1,9 +1,12 @@
 #include "surface/surface.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
+#include "core/large_pages.h"
+#include "core/lists.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 
@@ -43,21 +46,18 @@ public:
 
     MeshSurface run() {
         number_nodes();
-        list_triangles();
-        const std::vector<Measured> measured = measure_triangles(find_missing_length());
-        sum_at_nodes(measured);
-        sum_at_edges(measured);
+        around_ = Lists(out_.nodes(), context_, [&](const auto& to) {
+            for (std::uint32_t t = 0; t < corners_.size(); ++t)
+                for (const std::uint32_t node : corners_[t]) to(node, t);
+        });
+        measure();
+        sum_at_nodes();
         limit_masses();
         number_components();
         return std::move(out_);
     }
 
 private:
-    // Nodes of the corners.
-    Triangle corners_of(std::size_t t) const {
-        const Triangle& v = mesh_.triangles[t];
-        return {out_.node_of[v[0]], out_.node_of[v[1]], out_.node_of[v[2]]};
-    }
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
     Point3 position(std::uint32_t node) const { return to_point(mesh_.positions[out_.vertex_of[node]]); }
     // Of the sides opposite to the corners.
@@ -69,9 +69,11 @@ private:
     void number_nodes() {
         const std::size_t vertices = mesh_.positions.size();
         out_.node_of.assign(vertices, MeshSurface::none);
-        std::vector<bool> used(vertices, false);
-        for (const Triangle& t : mesh_.triangles)
-            for (const std::uint32_t v : t) used[topology_.weld[v]] = true;
+        std::vector<std::uint8_t> used(vertices, 0);
+        parallel_for(context_, mesh_.triangles.size(), 4096, [&](std::size_t t) {
+            for (const std::uint32_t v : mesh_.triangles[t])
+                std::atomic_ref(used[topology_.weld[v]]).store(1, std::memory_order_relaxed);
+        });
         for (std::uint32_t v = 0; v < vertices; ++v) {
             const std::uint32_t first = topology_.weld[v];
             if (first == v && used[v]) {
@@ -81,144 +83,122 @@ private:
                 out_.node_of[v] = out_.node_of[first];
             }
         }
-    }
-
-    // The length that must be added to every edge for the triangle inequality to hold with a margin.
-    double find_missing_length() const {
-        // Chunks so large that a mesh below the limit of the direct solver is one: its bits are those of one sum.
-        constexpr std::size_t together = 1 << 17;
-        struct Sum {
-            double length = 0, missing = -INFINITY;
-            std::size_t sides = 0;
-        };
-        const auto over_triangles = [&](const auto& work) {
-            std::vector<Sum> sums((mesh_.triangles.size() + together - 1) / together);
-            parallel_chunks(context_, mesh_.triangles.size(), together,
-                            [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                                for (std::size_t t = begin; t < end; ++t)
-                                    if (const Triangle c = corners_of(t); !collapsed(c))
-                                        work(sums[chunk], lengths(c));
-                            });
-            Sum all;
-            for (const Sum& sum : sums) {
-                all.length += sum.length;
-                all.sides += sum.sides;
-                all.missing = std::max(all.missing, sum.missing);
-            }
-            return all;
-        };
-        const auto excess = [](const std::array<double, 3>& l, double margin) {
-            double most = -INFINITY;
-            for (std::size_t k = 0; k < 3; ++k)
-                most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-            return most;
-        };
-        const Sum sides = over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
-            sum.length += l[0] + l[1] + l[2];
-            sum.sides += 3;
-            sum.missing = std::max(sum.missing, excess(l, 0));
+        corners_.resize(mesh_.triangles.size());
+        parallel_for(context_, corners_.size(), 4096, [&](std::size_t t) {
+            for (std::size_t k = 0; k < 3; ++k) corners_[t][k] = out_.node_of[mesh_.triangles[t][k]];
         });
-        const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
-        if (sides.missing < -1.001 * margin) return 0;
-        const double missing = std::max(0.0, over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
-                                                 sum.missing = std::max(sum.missing, excess(l, margin));
-                                             }).missing);
-        return missing;
     }
 
     struct Measured {
-        Cotangents own{0, {}};
-        Point3 face{};  // normal, of length 1 or 0
-        bool collapsed = true;
+        Cotangents own;
+        Point3 face;  // normal, of length 1 or 0
+        bool collapsed;
+    };
+    struct Sum {
+        double length = 0, missing = -INFINITY;
+        std::size_t sides = 0;
     };
 
-    std::vector<Measured> measure_triangles(double missing) const {
-        std::vector<Measured> measured(mesh_.triangles.size());
-        parallel_for(context_, measured.size(), 4096, [&](std::size_t t) {
-            const Triangle c = corners_of(t);
-            if (collapsed(c)) return;
-            const auto l = lengths(c);
-            measured[t].collapsed = false;
-            measured[t].own = cotangents({l[0] + missing, l[1] + missing, l[2] + missing});
-            const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-            const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-            const double twice_area = norm(face);
-            if (twice_area > 0) measured[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
-        });
-        return measured;
+    /// Measures all triangles with edges that are longer by `added`. Returns the sum of the lengths without it, and
+    /// the most that a margin and one side exceed the sum of the two others by.
+    Sum measure(double added, double margin) {
+        // Chunks so large that a mesh below the limit of the direct solver is one: its bits are those of one sum.
+        constexpr std::size_t direct = 1 << 17, together = 1 << 13;
+        const std::size_t chunk_size = corners_.size() <= direct ? direct : together;
+        std::vector<Sum> sums((corners_.size() + chunk_size - 1) / chunk_size);
+        parallel_chunks(
+            context_, corners_.size(), chunk_size, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                Sum& sum = sums[chunk];
+                for (std::size_t t = begin; t < end; ++t) {
+                    measured_[t] = {{0, {}}, {}, true};
+                    if (collapsed(corners_[t])) continue;
+                    const std::array<double, 3> l = lengths(corners_[t]);
+                    sum.length += l[0] + l[1] + l[2];
+                    sum.sides += 3;
+                    for (std::size_t k = 0; k < 3; ++k)
+                        sum.missing = std::max(sum.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                    measured_[t] = measure_triangle(t, l, added);
+                }
+            });
+        Sum all;
+        for (const Sum& sum : sums) {
+            all.length += sum.length;
+            all.sides += sum.sides;
+            all.missing = std::max(all.missing, sum.missing);
+        }
+        return all;
+    }
+    Measured measure_triangle(std::size_t t, const std::array<double, 3>& l, double added) const {
+        const Triangle& c = corners_[t];
+        Measured out{cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
+        const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
+        const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+        const double twice_area = norm(face);
+        if (twice_area > 0) out.face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
+        return out;
+    }
+    /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
+    /// always none.
+    void measure() {
+        measured_.resize(corners_.size());
+        const Sum sides = measure(0, 0);
+        const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
+        if (sides.missing < -1.001 * margin) return;
+        if (const double missing = measure(0, margin).missing; missing > 0) measure(missing, margin);
     }
 
-    void list_triangles() {
-        first_.assign(out_.nodes() + 1, 0);
-        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
-            for (const std::uint32_t node : corners_of(t)) ++first_[node + 1];
-        for (std::size_t i = 0; i < out_.nodes(); ++i) first_[i + 1] += first_[i];
-        around_.resize(first_.back());
-        std::vector<std::uint32_t> next = first_;
-        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
-            for (const std::uint32_t node : corners_of(t)) around_[next[node]++] = static_cast<std::uint32_t>(t);
-    }
-
-    // Masses and normals, in the order of triangles.
-    void sum_at_nodes(const std::vector<Measured>& measured) {
+    // Contributions are added in the order of triangles.
+    void sum_at_nodes() {
         out_.mass.assign(out_.nodes(), 0);
         out_.normal.assign(out_.nodes(), Point3{});
-        parallel_for(context_, out_.nodes(), 4096, [&](std::size_t i) {
-            Point3 normal{};
-            for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) {
-                const Measured& m = measured[around_[at]];
-                if (m.collapsed) continue;
-                const Triangle c = corners_of(around_[at]);
-                const std::size_t k = c[0] == i ? 0 : c[1] == i ? 1 : 2;
-                out_.mass[i] += m.own.area / 3;
-                if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
-            }
-            const double length = norm(normal);
-            out_.normal[i] = length > 1e-6 ? (1 / length) * normal : Point3{};
-        });
-    }
-
-    // Contributions to an edge are added in the order of triangles.
-    void sum_at_edges(const std::vector<Measured>& measured) {
         constexpr std::size_t together = 4096;
         std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                            for (std::size_t i = begin; i < end; ++i) {
-                                const auto own = static_cast<std::ptrdiff_t>(edges[chunk].size());
-                                for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) {
-                                    const std::uint32_t t = around_[at];
-                                    if (at > first_[i] && t == around_[at - 1]) continue;  // collapsed
-                                    add_sides(static_cast<std::uint32_t>(i), t, measured[t].own, edges[chunk], own);
-                                }
-                                std::sort(edges[chunk].begin() + own, edges[chunk].end(),
-                                          [](const auto& x, const auto& y) { return x.b < y.b; });
-                            }
-                            for (MeshSurface::Edge& e : edges[chunk])
+                            std::vector<MeshSurface::Edge>& own = edges[chunk];
+                            own.reserve(4 * together);
+                            for (std::size_t i = begin; i < end; ++i)
+                                sum_at_node(static_cast<std::uint32_t>(i), own);
+                            for (MeshSurface::Edge& e : own)
                                 e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
                         });
         std::size_t count = 0;
         for (const auto& some : edges) count += some.size();
-        out_.edges.reserve(count);
+        reserve_large(out_.edges, count);
         for (const auto& some : edges) out_.edges.insert(out_.edges.end(), some.begin(), some.end());
     }
-
-    // The sides of a triangle that lead from a node to nodes of larger numbers. `own`: where the node's edges
-    // begin.
-    void add_sides(std::uint32_t node, std::size_t t, const Cotangents& measured,
-                   std::vector<MeshSurface::Edge>& edges, std::ptrdiff_t own) const {
-        const Triangle c = corners_of(t);
-        for (std::size_t k = 0; k < 3; ++k) {
-            const std::uint32_t a = c[(k + 1) % 3], b = c[(k + 2) % 3], other = std::max(a, b);
-            if (a == b || std::min(a, b) != node) continue;
-            const double weight = measured.cot[k] / 2;
+    /// Mass and normal of a node, and its edges to nodes of larger numbers.
+    void sum_at_node(std::uint32_t node, std::vector<MeshSurface::Edge>& edges) {
+        const auto first = static_cast<std::ptrdiff_t>(edges.size());
+        const auto add_edge = [&](std::uint32_t other, double weight) {
+            if (other <= node) return;
             const auto at =
-                std::find_if(edges.begin() + own, edges.end(), [&](const auto& e) { return e.b == other; });
+                std::find_if(edges.begin() + first, edges.end(), [&](const auto& e) { return e.b == other; });
             if (at != edges.end())
                 at->weight += weight;
             else
                 edges.push_back({node, other, weight});
+        };
+        Point3 normal{};
+        std::uint32_t before = MeshSurface::none;
+        for (const std::uint32_t t : around_.of(node)) {
+            if (t == before) continue;  // collapsed
+            before = t;
+            const Measured& m = measured_[t];
+            const Triangle& c = corners_[t];
+            const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
+            // The side to each other corner lies opposite to the third one.
+            for (std::size_t opposite = 0; opposite < 3; ++opposite)
+                if (c[(opposite + 1) % 3] == node || c[(opposite + 2) % 3] == node)
+                    add_edge(c[(opposite + 1) % 3] == node ? c[(opposite + 2) % 3] : c[(opposite + 1) % 3],
+                             m.own.cot[opposite] / 2);
+            if (m.collapsed) continue;
+            out_.mass[node] += m.own.area / 3;
+            if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
         }
+        std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
+        const double length = norm(normal);
+        out_.normal[node] = length > 1e-6 ? (1 / length) * normal : Point3{};
     }
 
     void limit_masses() {
@@ -251,7 +231,9 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
-    std::vector<std::uint32_t> first_, around_;  // the triangles around each node, ascending
+    LargeVector<Triangle> corners_;  // nodes of each triangle
+    LargeVector<Measured> measured_;
+    Lists around_;  // the triangles around each node, ascending
 };
 
 }  // namespace

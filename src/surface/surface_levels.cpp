@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "surface/triangle_tree.h"
@@ -12,108 +13,130 @@ namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
 
-/// Lists that follow each other: `fill` calls to(key, value) for every entry, twice the same.
-struct Lists {
-    std::vector<std::uint32_t> first, value;
-
-    template <typename Fill>
-    Lists(std::size_t keys, const Fill& fill) : first(keys + 1, 0) {
-        fill([&](std::uint32_t key, std::uint32_t) { ++first[key + 1]; });
-        for (std::size_t i = 0; i < keys; ++i) first[i + 1] += first[i];
-        value.resize(first.back());
-        std::vector<std::uint32_t> next = first;
-        fill([&](std::uint32_t key, std::uint32_t v) { value[next[key]++] = v; });
-    }
-    std::span<const std::uint32_t> of(std::size_t key) const {
-        return {value.data() + first[key], value.data() + first[key + 1]};
-    }
-};
-
 /// The cells at each node.
-Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes) {
-    return Lists(nodes, [&](const auto& to) {
+Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
+    return Lists(nodes, context, [&](const auto& to) {
         for (std::uint32_t c = 0; c < cells.size(); ++c)
             for (std::size_t k = 0; k < 3; ++k)
                 if (k == 0 || cells[c][k] != cells[c][k - 1]) to(cells[c][k], c);
     });
 }
 
-/// The Laplacian of edges, by rows.
-void set_links(SurfaceLevel& level, const std::vector<MeshSurface::Edge>& edges) {
-    level.first.assign(level.nodes() + 1, 0);
-    for (const MeshSurface::Edge& e : edges) ++level.first[e.a + 1], ++level.first[e.b + 1];
-    for (std::size_t i = 0; i < level.nodes(); ++i) level.first[i + 1] += level.first[i];
-    level.link.resize(level.first.back());
-    std::vector<std::uint32_t> next = level.first;
-    for (const MeshSurface::Edge& e : edges) {
-        const auto weight = static_cast<float>(e.weight);
-        level.link[next[e.a]++] = {e.b, weight};
-        level.link[next[e.b]++] = {e.a, weight};
+/// The Laplacian of edges, by rows. `edge`: of each number below `count`.
+template <typename EdgeOf>
+void set_links(SurfaceLevel& level, std::size_t count, const EdgeOf& edge, Context* context) {
+    const Lists at(level.nodes(), context, [&](const auto& to) {
+        for (std::uint32_t e = 0; e < count; ++e) {
+            const MeshSurface::Edge each = edge(e);
+            if (each.a == kNone) continue;
+            to(each.a, e);
+            to(each.b, e);
+        }
+    });
+    level.first = at.first;
+    level.link.resize(at.value.size());
+    parallel_for(context, level.nodes(), 4096, [&](std::size_t i) {
+        SurfaceLevel::Link* link = level.link.data() + level.first[i];
+        for (const std::uint32_t e : at.of(i)) {
+            const MeshSurface::Edge each = edge(e);
+            *link++ = {each.a == i ? each.b : each.a, static_cast<float>(each.weight)};
+        }
+    });
+}
+
+/// What add(out, i) adds for all numbers below `count`, in their order.
+template <typename Entry, typename Add>
+std::vector<Entry> collect(std::size_t count, Context* context, const Add& add) {
+    constexpr std::size_t together = 1 << 14;
+    std::vector<std::vector<Entry>> parts((count + together - 1) / together);
+    parallel_chunks(context, count, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) add(parts[chunk], i);
+    });
+    std::vector<Entry> all;
+    for (std::vector<Entry>& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+        part = {};
     }
+    return all;
 }
 
 /// Chooses the nodes of the coarser level, in the order of the finer one. Returns the nearest of them for each node
-/// of the finer level: its cluster.
+/// of the finer level: its cluster. Nodes that follow each other are divided into stretches, each of which has its
+/// own clusters: where levels are large, their nodes follow a curve.
 std::vector<std::uint32_t> cluster(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
-                                   SurfaceLevel& coarse) {
-    std::vector<std::uint32_t> owner(fine.nodes(), kNone), reached_by(fine.nodes(), kNone), waiting;
+                                   SurfaceLevel& coarse, Context* context) {
+    constexpr std::size_t together = 1 << 15;
+    std::vector<std::uint32_t> owner(fine.nodes(), kNone), reached_by(fine.nodes(), kNone);
     std::vector<float> nearest(fine.nodes(), INFINITY);
-    for (std::uint32_t i = 0; i < fine.nodes(); ++i) {
-        if (owner[i] != kNone) continue;
-        const auto own = static_cast<std::uint32_t>(coarse.finer.size());
-        coarse.finer.push_back(i);
-        const Point3 centre = fine.place[i];
-        const double radius = spacing(i);
-        waiting.assign(1, i);
-        reached_by[i] = own;
-        while (!waiting.empty()) {
-            const std::uint32_t at = waiting.back();
-            waiting.pop_back();
-            const auto distance = static_cast<float>(norm(fine.place[at] - centre));
-            if (at == i || distance < nearest[at]) nearest[at] = distance, owner[at] = own;
-            for (const auto [next, weight] : fine.links(at))
-                if (reached_by[next] != own && norm(fine.place[next] - centre) <= radius) {
-                    reached_by[next] = own;
-                    waiting.push_back(next);
-                }
+    std::vector<std::vector<std::uint32_t>> centres((fine.nodes() + together - 1) / together);
+    parallel_chunks(context, fine.nodes(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t> waiting;
+        for (auto i = static_cast<std::uint32_t>(begin); i < end; ++i) {
+            if (owner[i] != kNone) continue;
+            const auto own = static_cast<std::uint32_t>(centres[chunk].size());
+            centres[chunk].push_back(i);
+            const Point3 centre = fine.place[i];
+            const double radius = spacing(i);
+            waiting.assign(1, i);
+            reached_by[i] = own;
+            while (!waiting.empty()) {
+                const std::uint32_t at = waiting.back();
+                waiting.pop_back();
+                const auto distance = static_cast<float>(norm(fine.place[at] - centre));
+                if (at == i || distance < nearest[at]) nearest[at] = distance, owner[at] = own;
+                for (const auto [next, weight] : fine.links(at))
+                    if (next >= begin && next < end && reached_by[next] != own &&
+                        norm(fine.place[next] - centre) <= radius) {
+                        reached_by[next] = own;
+                        waiting.push_back(next);
+                    }
+            }
         }
+    });
+    for (std::size_t chunk = 0; chunk < centres.size(); ++chunk) {
+        const auto before = static_cast<std::uint32_t>(coarse.finer.size());
+        const std::size_t begin = chunk * together, end = std::min(begin + together, owner.size());
+        for (std::size_t i = begin; i < end; ++i) owner[i] += before;
+        coarse.finer.insert(coarse.finer.end(), centres[chunk].begin(), centres[chunk].end());
     }
     return owner;
 }
 
 /// The dual of the clusters.
 std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std::uint32_t>& owner,
-                                 std::size_t clusters) {
-    std::vector<Triangle> corners;
-    for (const Triangle& t : fine.cells) {
-        Triangle c{owner[t[0]], owner[t[1]], owner[t[2]]};
-        if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
-        std::sort(c.begin(), c.end());
-        corners.push_back(c);
-    }
-    const Lists by_first(clusters, [&](const auto& to) {
+                                 std::size_t clusters, Context* context) {
+    const auto corners =
+        collect<Triangle>(fine.cells.size(), context, [&](std::vector<Triangle>& out, std::size_t t) {
+            Triangle c{owner[fine.cells[t][0]], owner[fine.cells[t][1]], owner[fine.cells[t][2]]};
+            if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) return;
+            std::sort(c.begin(), c.end());
+            out.push_back(c);
+        });
+    const Lists by_first(clusters, context, [&](const auto& to) {
         for (std::uint32_t c = 0; c < corners.size(); ++c) to(corners[c][0], c);
     });
-    std::vector<Triangle> cells, edges;
-    for (std::size_t i = 0; i < clusters; ++i) {
-        const auto begin = static_cast<std::ptrdiff_t>(cells.size());
-        for (const std::uint32_t c : by_first.of(i)) cells.push_back(corners[c]);
-        std::sort(cells.begin() + begin, cells.end());
-        cells.erase(std::unique(cells.begin() + begin, cells.end()), cells.end());
-    }
-    const Lists at = cells_at_nodes(cells, clusters);
+    const auto remove_same = [](std::vector<Triangle>& of, std::ptrdiff_t begin) {
+        std::sort(of.begin() + begin, of.end());
+        of.erase(std::unique(of.begin() + begin, of.end()), of.end());
+    };
+    auto cells = collect<Triangle>(clusters, context, [&](std::vector<Triangle>& out, std::size_t i) {
+        const auto begin = static_cast<std::ptrdiff_t>(out.size());
+        for (const std::uint32_t c : by_first.of(i)) out.push_back(corners[c]);
+        remove_same(out, begin);
+    });
+    const Lists at = cells_at_nodes(cells, clusters, context);
     const auto is_side = [&](std::uint32_t a, std::uint32_t b) {
         const auto around = at.of(a);
         return std::any_of(around.begin(), around.end(), [&](std::uint32_t c) {
             return cells[c][0] == b || cells[c][1] == b || cells[c][2] == b;
         });
     };
-    for (std::uint32_t i = 0; i < fine.nodes(); ++i)
+    auto edges = collect<Triangle>(fine.nodes(), context, [&](std::vector<Triangle>& out, std::size_t i) {
         for (const auto [to, weight] : fine.links(i))
             if (owner[i] < owner[to] && !is_side(owner[i], owner[to]))
-                edges.push_back({owner[i], owner[to], owner[to]});
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+                out.push_back({owner[i], owner[to], owner[to]});
+    });
+    remove_same(edges, 0);
     cells.insert(cells.end(), edges.begin(), edges.end());
     return cells;
 }
@@ -121,7 +144,7 @@ std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std
 /// The nearest point of the cells at the cluster of each node.
 std::vector<SurfaceLevel::Stencil> interpolate(const SurfaceLevel& fine, const SurfaceLevel& coarse,
                                                const std::vector<std::uint32_t>& owner, Context* context) {
-    const Lists at = cells_at_nodes(coarse.cells, coarse.nodes());
+    const Lists at = cells_at_nodes(coarse.cells, coarse.nodes(), context);
     std::vector<SurfaceLevel::Stencil> stencil(fine.nodes());
     parallel_for(context, fine.nodes(), 1024, [&](std::size_t i) {
         const std::uint32_t own = owner[i];
@@ -224,7 +247,7 @@ std::vector<MeshSurface::Edge> restricted(std::size_t count, std::size_t togethe
     });
     std::vector<MeshSurface::Edge> all, out;
     for (const auto& each : sums) all.insert(all.end(), each.begin(), each.end());
-    const Lists by_node(nodes, [&](const auto& to) {
+    const Lists by_node(nodes, context, [&](const auto& to) {
         for (std::uint32_t e = 0; e < all.size(); ++e) to(all[e].a, e);
     });
     for (std::size_t i = 0; i < nodes; ++i) {
@@ -252,38 +275,43 @@ std::vector<MeshSurface::Edge> restrict_laplacian(std::span<const MeshSurface::E
 }
 
 SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
-                          const std::vector<std::uint32_t>& of_node) {
+                          const std::vector<std::uint32_t>& of_node, Context* context) {
     SurfaceLevel out;
-    for (const std::uint32_t node : nodes) {
-        out.place.push_back(to_point(mesh.positions[surface.vertex_of[node]]));
-        out.component.push_back(surface.component[node]);
-    }
-    for (const Triangle& t : mesh.triangles) {
-        const std::uint32_t a = of_node[surface.node_of[t[0]]], b = of_node[surface.node_of[t[1]]],
-                            c = of_node[surface.node_of[t[2]]];
-        if (a != kNone) out.cells.push_back({a, b, c});
-    }
-    std::vector<MeshSurface::Edge> edges;
-    for (const MeshSurface::Edge& e : surface.edges)
-        if (of_node[e.a] != kNone) edges.push_back({of_node[e.a], of_node[e.b], e.weight});
-    set_links(out, edges);
+    out.place.resize(nodes.size());
+    out.component.resize(nodes.size());
+    parallel_for(context, nodes.size(), 4096, [&](std::size_t i) {
+        out.place[i] = to_point(mesh.positions[surface.vertex_of[nodes[i]]]);
+        out.component[i] = surface.component[nodes[i]];
+    });
+    out.cells = collect<Triangle>(mesh.triangles.size(), context, [&](std::vector<Triangle>& cells, std::size_t t) {
+        Triangle c;
+        for (std::size_t k = 0; k < 3; ++k) c[k] = of_node[surface.node_of[mesh.triangles[t][k]]];
+        if (c[0] != kNone) cells.push_back(c);
+    });
+    const auto edge = [&](std::size_t e) {
+        const auto& [a, b, weight] = surface.edges[e];
+        return MeshSurface::Edge{of_node[a], of_node[b], weight};
+    };
+    set_links(out, surface.edges.size(), edge, context);
     return out;
 }
 
 SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
                      Context* context) {
     SurfaceLevel out;
-    const std::vector<std::uint32_t> owner = cluster(fine, spacing, out);
+    const std::vector<std::uint32_t> owner = cluster(fine, spacing, out, context);
     for (const std::uint32_t i : out.finer) {
         out.place.push_back(fine.place[i]);
         out.component.push_back(fine.component[i]);
     }
-    out.cells = dual_cells(fine, owner, out.nodes());
+    out.cells = dual_cells(fine, owner, out.nodes(), context);
     out.stencil = interpolate(fine, out, owner, context);
-    set_links(out, restricted(fine.nodes(), 4096, out.nodes(), context, [&](EntrySums& sums, std::size_t i) {
-                  for (const auto [to, weight] : fine.links(i))
-                      if (i < to) add_square(sums, out.stencil[i], out.stencil[to], static_cast<double>(weight));
-              }));
+    const auto edges = restricted(fine.nodes(), 4096, out.nodes(), context, [&](EntrySums& sums, std::size_t i) {
+        for (const auto [to, weight] : fine.links(i))
+            if (i < to) add_square(sums, out.stencil[i], out.stencil[to], static_cast<double>(weight));
+    });
+    set_links(
+        out, edges.size(), [&](std::size_t e) { return edges[e]; }, context);
     return out;
 }
 

@@ -44,7 +44,7 @@ struct SurfaceLevel {
 /// The finest level: these nodes of a surface, which must be whole components. `of_node`: the index of each node of
 /// the surface, or MeshSurface::none.
 SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
-                          const std::vector<std::uint32_t>& of_node);
+                          const std::vector<std::uint32_t>& of_node, Context* context);
 
 /// A level with a few times fewer nodes: every node of the finer level is within `spacing` (scene units, asked for
 /// nodes of the finer level) of one that is kept, and the part of the surface within that ball joins the two. About

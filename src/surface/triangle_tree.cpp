@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/morton.h"
 #include "core/parallel.h"
@@ -42,19 +43,28 @@ std::array<double, 2> along_segment(const Point3& a, const Point3& b, const Poin
 }
 
 /// The numbers 0, 1, … in the order of their keys, which have 3 kAxisBits bits; equal keys in ascending order.
-std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key) {
-    constexpr std::uint32_t digit = 1u << kAxisBits;
+std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, Context* context) {
+    constexpr std::uint32_t digits = 1u << kAxisBits;
+    constexpr std::size_t together = 1 << 16;
     std::vector<std::uint32_t> order(key.size()), next_order(key.size()), next_key(key.size());
     std::iota(order.begin(), order.end(), 0u);
+    std::vector<std::array<std::uint32_t, digits>> to((key.size() + together - 1) /
+                                                      together);  // per chunk and digit
     for (int shift = 0; shift < 3 * kAxisBits; shift += kAxisBits) {
-        std::array<std::uint32_t, digit + 1> first{};
-        for (const std::uint32_t k : key) ++first[(k >> shift) % digit + 1];
-        for (std::size_t d = 0; d < digit; ++d) first[d + 1] += first[d];
-        for (std::size_t i = 0; i < key.size(); ++i) {
-            const std::uint32_t to = first[(key[i] >> shift) % digit]++;
-            next_key[to] = key[i];
-            next_order[to] = order[i];
-        }
+        parallel_chunks(context, key.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            to[chunk].fill(0);
+            for (std::size_t i = begin; i < end; ++i) ++to[chunk][(key[i] >> shift) % digits];
+        });
+        std::uint32_t before = 0;
+        for (std::uint32_t d = 0; d < digits; ++d)
+            for (auto& of_chunk : to) before += std::exchange(of_chunk[d], before);
+        parallel_chunks(context, key.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::uint32_t at = to[chunk][(key[i] >> shift) % digits]++;
+                next_key[at] = key[i];
+                next_order[at] = order[i];
+            }
+        });
         key.swap(next_key);
         order.swap(next_order);
     }
@@ -164,8 +174,17 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
     if (triangles.empty()) return;
     const Place any = to_place(positions[triangles[0][0]]);
     Box all{any, any};
-    for (const Triangle& t : triangles)
-        for (const std::uint32_t v : t) all = Builder::both(all, {to_place(positions[v]), to_place(positions[v])});
+    constexpr std::size_t together = 1 << 14;
+    std::vector<Box> boxes((triangles.size() + together - 1) / together, all);
+    parallel_chunks(context, triangles.size(), together,
+                    [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                        for (const Triangle& t : triangles.subspan(begin, end - begin))
+                            for (const std::uint32_t v : t) {
+                                const Place p = to_place(positions[v]);
+                                boxes[chunk] = Builder::both(boxes[chunk], {p, p});
+                            }
+                    });
+    for (const Box& box : boxes) all = Builder::both(all, box);
     double size = 0;
     for (std::size_t k = 0; k < 3; ++k)
         size = std::max(size, static_cast<double>(all.high[k]) - static_cast<double>(all.low[k]));
@@ -181,7 +200,7 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
         return static_cast<std::uint32_t>(morton(cell[0], cell[1], cell[2]));
     };
     parallel_for(context, triangles.size(), 4096, [&](std::size_t t) { key[t] = number(triangles[t]); });
-    order_ = sorted_by(key);
+    order_ = sorted_by(key, context);
     corners_.resize(order_.size());
     vertices_.resize(order_.size());
     parallel_for(context, order_.size(), 4096, [&](std::size_t i) {
@@ -194,16 +213,16 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = key[order_[leaf * kLeaf]];
     nodes_.resize(leaves - 1);
     const Builder builder{*this, leaf_key};
-    constexpr int together = 6;
+    constexpr int depth = 6;
     std::vector<Builder::Range> ranges;
-    builder.divide({0, leaves - 1}, together, ranges);
+    builder.divide({0, leaves - 1}, depth, ranges);
     std::vector<Builder::Part> parts(ranges.size());
     parallel_for(context, ranges.size(), 1, [&](std::size_t r) {
         const Builder::Part* none = nullptr;
         parts[r] = builder.build(ranges[r], -1, none);
     });
     const Builder::Part* done = parts.data();
-    const Builder::Part whole = builder.build({0, leaves - 1}, together, done);
+    const Builder::Part whole = builder.build({0, leaves - 1}, depth, done);
     root_ = whole.id;
     box_ = whole.box;
 }

@@ -30,7 +30,7 @@ struct Sheet {
     Sheet() {
         std::vector<std::uint32_t> nodes(surface.nodes());
         std::iota(nodes.begin(), nodes.end(), 0u);
-        fine = finest_level(mesh, surface, nodes, nodes);
+        fine = finest_level(mesh, surface, nodes, nodes, nullptr);
     }
 };
 
@@ -94,14 +94,14 @@ TEST(LevelSolver, SolvesWhatTheDirectSolverSolves) {
         levels.push_back(coarsen(
             levels.back(), [&](std::uint32_t) { return spacing; }, nullptr));
     std::vector<double> d(nodes, 0);
-    std::vector<LocalField> b(2);
+    std::vector<LocalField> b(6);  // one end, four times nothing, the other end
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < nodes; ++i) {
         const double x = sheet.fine.place[i][0];
         if (x < 0.7 || x > 1.3) {  // the ends are held by one right hand side each
             d[i] = 0.01;
-            b[x > 1].node.push_back(i);
-            b[x > 1].value.push_back(0.01f);
+            b[x > 1 ? 5 : 0].node.push_back(i);
+            b[x > 1 ? 5 : 0].value.push_back(0.01f);
             entries.push_back({i, i, d[i]});
         }
         for (const auto& link : sheet.fine.links(i)) {
@@ -110,27 +110,34 @@ TEST(LevelSolver, SolvesWhatTheDirectSolverSolves) {
         }
     }
     const Cholesky exact = test::must(Cholesky::factor(nodes, entries));
-    std::vector<LocalField> found;
+    std::vector<LocalFields> found;
     for (const int threads : {1, 4}) {
         Context context;
         context.threads = threads;
         const LevelSolver solver = test::must(LevelSolver::make(levels, d, &context));
-        const std::vector<LocalField> again = solver.solve(b, &context);
-        for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found[k].value, again[k].value);
+        const std::vector<LocalFields> again = solver.solve(b, &context);
+        ASSERT_EQ(again.size(), b.size() / LocalFields::kTogether + 1);
+        for (std::size_t g = 0; g < found.size(); ++g) {
+            ASSERT_EQ(found[g].node, again[g].node);
+            for (std::size_t n = 0; n < again[g].node.size(); ++n)
+                for (std::size_t c = 0; c < LocalFields::kTogether; ++c)
+                    EXPECT_EQ(found[g].value[n].of[c], again[g].value[n].of[c]);
+        }
         found = again;
     }
     Context stopped;
     stopped.cancel = true;
     const LevelSolver solver = test::must(LevelSolver::make(levels, d, nullptr));
-    for (const LocalField& field : solver.solve(b, &stopped)) EXPECT_TRUE(field.value.empty());
-    for (std::size_t k = 0; k < 2; ++k) {
+    for (const LocalFields& fields : solver.solve(b, &stopped)) EXPECT_TRUE(fields.value.empty());
+    for (std::size_t k = 0; k < b.size(); ++k) {
         std::vector<double> right(nodes, 0);
         for (std::size_t n = 0; n < b[k].node.size(); ++n) right[b[k].node[n]] = static_cast<double>(b[k].value[n]);
         const std::vector<double> x = exact.solve(right);
-        ASSERT_TRUE(std::is_sorted(found[k].node.begin(), found[k].node.end()));
+        const LocalFields& fields = found[k / LocalFields::kTogether];
+        ASSERT_TRUE(std::is_sorted(fields.node.begin(), fields.node.end()));
         std::vector<double> own(nodes, 0);
-        for (std::size_t n = 0; n < found[k].node.size(); ++n)
-            own[found[k].node[n]] = static_cast<double>(found[k].value[n]);
+        for (std::size_t n = 0; n < fields.node.size(); ++n)
+            own[fields.node[n]] = static_cast<double>(fields.value[n].of[k % LocalFields::kTogether]);
         for (std::size_t i = 0; i < nodes; ++i) EXPECT_NEAR(own[i], x[i], 0.005) << i;
     }
 }

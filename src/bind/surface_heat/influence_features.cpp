@@ -95,6 +95,9 @@ void InfluenceFeatures::collect_bones() {
         own.first_link = static_cast<std::size_t>(first - links_.begin());
         for (auto at = first; at != links_.end() && at->joint == set_.joints[slot]; ++at, ++own.links)
             if (length_of(*at) > length_of(own.link)) own.link = *at;
+        own.length = length_of(own.bone);
+        own.direction = direction_of(own.bone);
+        own.link_direction = direction_of(own.link);
         for (int up = joint.parent; up >= 0 && own.parent == kNone;
              up = task_.skeleton.joints[static_cast<std::size_t>(up)].parent)
             own.parent = slot_of(static_cast<std::uint32_t>(up));
@@ -175,8 +178,7 @@ void InfluenceFeatures::describe_joints() {
         const JointFacts& own = facts_[slot];
         const std::uint32_t up = own.parent == kNone ? slot : own.parent;
         const JointFacts& parent = facts_[up];
-        const double length = length_of(own.bone), link = length_of(own.link),
-                     parent_length = length_of(parent.bone);
+        const double length = own.length, link = length_of(own.link), parent_length = parent.length;
         const double gap = norm(head(slot) - head(up)), small = kShort * size_;
         double near = 9 * size_;
         for (std::uint32_t other = 0; other < facts_.size(); ++other)
@@ -200,8 +202,8 @@ void InfluenceFeatures::describe_joints() {
             own.children.size() >= 2 ? 1.0 : 0.0,
             static_cast<double>(std::min<std::size_t>(siblings, 6)) / 6,
             mirrored ? 1.0 : 0.0,
-            dot(direction_of(own.bone), direction_of(parent.bone)),
-            dot(direction_of(own.bone), direction_of(own.link)),
+            dot(own.direction, parent.direction),
+            dot(own.direction, own.link_direction),
             std::min(depth[slot], kDeep) / kDeep,
             log_of(below[slot]),
             std::sqrt(own.territory),
@@ -326,7 +328,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         const auto on_part = part.weight.find(slot);
         const JointFacts& own = facts_[slot];
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
-        const double thick = own.thickness, length = length_of(own.bone), w = among.weight[c];
+        const double thick = own.thickness, length = own.length, w = among.weight[c];
         const SegmentPosition at = segment_distance(to_point(own.bone.head), to_point(own.bone.tail), p);
         const Point3 from_head = p - head(slot);
         double children = 0, child_gap = 9 * thick;
@@ -345,9 +347,9 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
             limit(at.along / std::max(length, 0.2 * thick), -2, 3),
             limit(at.along / thick, -4, kFar),
             limit((at.along - length) / thick, -kFar, 4),
-            has_parent ? limit(dot(from_head, direction_of(parent.bone)) / thick, -5, 5) : 0,
-            has_parent ? limit(dot(from_head, direction_of(parent.link)) / thick, -5, 5) : 0,
-            limit(dot(from_head, direction_of(own.link)) / thick, -5, 5),
+            has_parent ? limit(dot(from_head, parent.direction) / thick, -5, 5) : 0,
+            has_parent ? limit(dot(from_head, parent.link_direction) / thick, -5, 5) : 0,
+            limit(dot(from_head, own.link_direction) / thick, -5, 5),
             std::min(at.distance / thick, kFar),
             std::min(norm(from_head) / std::max(thick, length), kFar),
             has_parent ? 1.0 : 0.0,

@@ -50,7 +50,9 @@ public:
 private:
     static constexpr std::uint32_t kNone = DistanceTable::none;
     struct JointFacts {
-        Bone bone, link;  // the longest of each
+        Bone bone, link;                       // the longest of each
+        double length = 0;                     // of that bone, scene units
+        Point3 direction{}, link_direction{};  // of length 1
         std::size_t first_bone = 0, bones = 0, first_link = 0, links = 0;
         std::uint32_t parent = kNone;  // slot of the nearest joint above that is in the set
         std::vector<std::uint32_t> children;

@@ -32,15 +32,44 @@ void add(std::array<float, InfluenceModel::kFirst>& sums, float x, std::size_t i
     for (std::size_t h = 0; h < sums.size(); ++h) sums[h] += x * kFirstWeights[input][h];
 }
 
-template <std::size_t N>
-using Lanes [[gnu::vector_size(N * sizeof(float))]] = float;
+// Candidates that are computed together: one waits for the sums of the other.
+constexpr std::size_t kTogether = 4;
+constexpr std::size_t kLanes = 16;
+static_assert(InfluenceModel::kFirst % kLanes == 0 && InfluenceModel::kSecond == kLanes);
+using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 
-/// sums += x * weights. By reference: how vectors are passed depends on the processor.
-template <typename Vector>
-void add_product(Vector& sums, float x, const float* weights) {
-    Vector w;
+/// sums[c] += x[c] * weights. By reference: how vectors are passed depends on the processor.
+void add_products(Lanes (&sums)[kTogether], const float* x, std::size_t step, const float* weights) {
+    Lanes w;
     std::memcpy(&w, weights, sizeof w);
-    sums += x * w;
+    for (std::size_t c = 0; c < kTogether; ++c) sums[c] += x[c * step] * w;
+}
+
+/// The outputs for kTogether candidates. `of_joint`: the sums of the first layer over joint and mesh.
+void output(const float* const (&of_joint)[kTogether], const float* pairs, float* out) {
+    constexpr std::size_t inputs = Features::kPair, first = InfluenceModel::kFirst;
+    float normal[kTogether * inputs], hidden[kTogether * first];
+    for (std::size_t c = 0; c < kTogether; ++c)
+        for (std::size_t i = 0; i < inputs; ++i) normal[c * inputs + i] = normalised(pairs[c * inputs + i], i);
+    Lanes sums[kTogether];
+    for (std::size_t h = 0; h < first; h += kLanes) {
+        for (std::size_t c = 0; c < kTogether; ++c) std::memcpy(&sums[c], of_joint[c] + h, sizeof(Lanes));
+        for (std::size_t i = 0; i < inputs; ++i)
+            add_products(sums, normal + i, inputs, kFirstWeights[i].data() + h);
+        for (std::size_t c = 0; c < kTogether; ++c) {
+            sums[c] = sums[c] < 0 ? Lanes{} : sums[c];
+            std::memcpy(hidden + c * first + h, &sums[c], sizeof(Lanes));
+        }
+    }
+    for (Lanes& each : sums) std::memcpy(&each, kSecondBias.data(), sizeof(Lanes));
+    for (std::size_t h = 0; h < first; ++h) add_products(sums, hidden + h, first, kSecondWeights[h].data());
+    Lanes last;
+    std::memcpy(&last, kLastWeights.data(), sizeof last);
+    for (std::size_t c = 0; c < kTogether; ++c) {
+        const Lanes each = (sums[c] < 0 ? Lanes{} : sums[c]) * last;
+        out[c] = 0;
+        for (std::size_t g = 0; g < kLanes; ++g) out[c] += each[g];
+    }
 }
 
 }  // namespace
@@ -55,40 +84,22 @@ InfluenceModel::InfluenceModel(const InfluenceFeatures& features, std::size_t jo
     }
 }
 
-float InfluenceModel::output(const std::array<float, kFirst>& of_joint, const float* pair) {
-    // As vectors: otherwise compilers turn the loops around and add up numbers one by one.
-    using First = Lanes<kFirst>;
-    using Second = Lanes<kSecond>;
-    First first;
-    std::memcpy(&first, of_joint.data(), sizeof first);
-    for (std::size_t input = 0; input < Features::kPair; ++input)
-        add_product(first, normalised(pair[input], input), kFirstWeights[input].data());
-    first = first < 0 ? First{} : first;
-    Second second, last;
-    std::memcpy(&second, kSecondBias.data(), sizeof second);
-    for (std::size_t h = 0; h < kFirst; ++h) add_product(second, first[h], kSecondWeights[h].data());
-    std::memcpy(&last, kLastWeights.data(), sizeof last);
-    second = (second < 0 ? Second{} : second) * last;
-    float out = 0;
-    for (std::size_t g = 0; g < kSecond; ++g) out += second[g];
-    return out;
-}
-
 /// The outputs for all candidates, with several instruction sets: the same sums in the same order.
 struct InfluenceModel::Outputs {
-    static void plain(const InfluenceModel& model, const Features::Candidates& among, const float* pairs,
-                      float* out) {
-        for (std::size_t c = 0; c < among.count; ++c)
-            out[c] = output(model.of_joint_[among.slot[c]], pairs + c * Features::kPair);
+    /// The count of all three is a multiple of kTogether.
+    static void plain(std::span<const float* const> of_joint, const float* pairs, float* out) {
+        for (std::size_t c = 0; c < of_joint.size(); c += kTogether) {
+            const float* together[kTogether];
+            std::copy_n(of_joint.begin() + static_cast<std::ptrdiff_t>(c), kTogether, together);
+            output(together, pairs + c * Features::kPair, out + c);
+        }
     }
 #if defined(SINEW_VECTORS)
-    SINEW_FOR_AVX2 static void avx2(const InfluenceModel& model, const Features::Candidates& among,
-                                    const float* pairs, float* out) {
-        plain(model, among, pairs, out);
+    SINEW_FOR_AVX2 static void avx2(std::span<const float* const> of_joint, const float* pairs, float* out) {
+        plain(of_joint, pairs, out);
     }
-    SINEW_FOR_AVX512 static void avx512(const InfluenceModel& model, const Features::Candidates& among,
-                                        const float* pairs, float* out) {
-        plain(model, among, pairs, out);
+    SINEW_FOR_AVX512 static void avx512(std::span<const float* const> of_joint, const float* pairs, float* out) {
+        plain(of_joint, pairs, out);
     }
     static auto choose() { return best_of(plain, avx2, avx512); }
 #else
@@ -96,26 +107,37 @@ struct InfluenceModel::Outputs {
 #endif
 };
 
-void InfluenceModel::correct(Features::Candidates& among, std::span<const float> pairs, double strength) const {
+void InfluenceModel::correct(std::span<Features::Candidates> rows, std::span<const float> pairs,
+                             double strength) const {
     static const auto outputs = Outputs::choose();
-    std::array<float, Features::kMost> z;
-    outputs(*this, among, pairs.data(), z.data());
-    std::array<double, Features::kMost> logarithm;
-    double largest = -INFINITY, sum = 0;
-    for (std::size_t c = 0; c < among.count; ++c) {
-        logarithm[c] = portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(z[c]);
-        largest = std::max(largest, logarithm[c]);
+    std::vector<const float*> of_joint;
+    for (const Features::Candidates& among : rows)
+        for (std::size_t c = 0; c < among.count; ++c) of_joint.push_back(of_joint_[among.slot[c]].data());
+    std::vector<float> padded(pairs.begin(), pairs.end());
+    of_joint.resize((of_joint.size() + kTogether - 1) / kTogether * kTogether, of_joint_[0].data());
+    padded.resize(of_joint.size() * Features::kPair);
+    std::vector<float> z(of_joint.size());
+    outputs(of_joint, padded.data(), z.data());
+    const float* own = z.data();
+    for (Features::Candidates& among : rows) {
+        std::array<double, Features::kMost> logarithm;
+        double largest = -INFINITY, sum = 0;
+        for (std::size_t c = 0; c < among.count; ++c) {
+            logarithm[c] = portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(own[c]);
+            largest = std::max(largest, logarithm[c]);
+        }
+        own += among.count;
+        for (std::size_t c = 0; c < among.count; ++c) {
+            among.weight[c] = portable_exp2(std::max(logarithm[c] - largest, -100.0));
+            sum += among.weight[c];
+        }
+        double kept = 0;
+        for (std::size_t c = 0; c < among.count; ++c) {
+            among.weight[c] = std::max(among.weight[c] / sum - kLeast, 0.0);
+            kept += among.weight[c];
+        }
+        for (std::size_t c = 0; c < among.count; ++c) among.weight[c] /= kept;
     }
-    for (std::size_t c = 0; c < among.count; ++c) {
-        among.weight[c] = portable_exp2(std::max(logarithm[c] - largest, -100.0));
-        sum += among.weight[c];
-    }
-    double kept = 0;
-    for (std::size_t c = 0; c < among.count; ++c) {
-        among.weight[c] = std::max(among.weight[c] / sum - kLeast, 0.0);
-        kept += among.weight[c];
-    }
-    for (std::size_t c = 0; c < among.count; ++c) among.weight[c] /= kept;
 }
 
 }  // namespace sinew

@@ -58,13 +58,22 @@ struct SurfaceView {
     }
 };
 
-/// The share of each joint in the weight of each part, and the area of the part.
+/// The area of the vertices of each part.
+std::vector<double> sum_areas(const SurfaceView& view, const SetRows& rows) {
+    std::vector<double> area(view.mesh.surface.components, 0);
+    for (const std::uint32_t v : rows.vertices)
+        area[view.part_of(v)] += view.mesh.surface.mass[view.mesh.surface.node_of[v]];
+    return area;
+}
+
+/// The weight of each joint in each part that is not larger than `largest`, as an area.
 std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view, const SetRows& rows,
-                                                         std::vector<double>& area) {
+                                                         std::span<const double> area, double largest) {
     const MeshSurface& surface = view.mesh.surface;
     std::vector<std::map<std::uint32_t, double>> weight(surface.components);
     for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
         const std::uint32_t part = view.part_of(rows.vertices[i]);
+        if (area[part] > largest) continue;
         const double mass = surface.mass[surface.node_of[rows.vertices[i]]];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
@@ -73,7 +82,6 @@ std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view
             const auto& [heat, joint] = rows.entries[i * rows.width + k];
             weight[part][joint] += mass * static_cast<double>(heat) / sum;
         }
-        area[part] += mass;
     }
     return weight;
 }
@@ -82,18 +90,18 @@ std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view
 PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows& rows) {
     const auto& [task, mesh, parts, rules] = view;
     const std::uint32_t components = mesh.surface.components;
-    PartFacts facts{
-        std::vector<double>(components, 0), std::vector<std::uint32_t>(components, DistanceTable::none), {}};
-    const auto weight = sum_weights(view, rows, facts.area);
+    PartFacts facts{sum_areas(view, rows), std::vector<std::uint32_t>(components, DistanceTable::none), {}};
     double whole = 0;
     for (const std::uint32_t v : rows.vertices) whole += mesh.surface.mass[mesh.surface.node_of[v]];
+    const double largest = kLargestRigidShare * whole;
+    const auto weight = sum_weights(view, rows, facts.area, largest);
     std::vector<Bone> bones;
     for (const Bone& bone : task.bones)
         if (std::binary_search(set.joints.begin(), set.joints.end(), bone.joint)) bones.push_back(bone);
     std::vector<std::uint8_t> boneless(components, 0);
     parallel_for(task.context, components, 1, [&](std::size_t part) {
         const double area = facts.area[part];
-        if (area == 0 || area > kLargestRigidShare * whole || cancelled(view.task.context)) return;
+        if (area == 0 || area > largest || cancelled(view.task.context)) return;
         const SurfacePart& shape = view.parts[part];
         const std::vector<JointShare> within = bones_within(view.task.mesh, shape, bones);
         boneless[part] = within.empty();
@@ -118,28 +126,34 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
 void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures& features,
                   const std::vector<std::uint8_t>& rigid, SetRows& rows) {
     const InfluenceModel model(features, set.joints.size());
-    parallel_for(task.context, rows.vertices.size(), 256, [&](std::size_t i) {
-        if (rigid[i] || rows.kept[i] == 0 || cancelled(task.context)) return;
-        std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
-        InfluenceFeatures::Candidates corrected = features.candidates(i);
-        if (corrected.count == 0) return;
-        if (corrected.count > 1) {
-            features.pair_features(i, corrected, pairs);
-            model.correct(corrected, pairs, static_cast<double>(task.options.learned));
-        } else {
-            corrected.weight[0] = 1;
+    parallel_chunks(task.context, rows.vertices.size(), 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+        if (cancelled(task.context)) return;
+        std::vector<std::size_t> row;
+        std::vector<InfluenceFeatures::Candidates> corrected;
+        std::vector<float> pairs;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (rigid[i] || rows.kept[i] == 0) continue;
+            const InfluenceFeatures::Candidates among = features.candidates(i);
+            if (among.count == 0) continue;
+            row.push_back(i);
+            corrected.push_back(among);
+            pairs.resize(pairs.size() + among.count * InfluenceFeatures::kPair);
+            features.pair_features(i, among, std::span(pairs).last(among.count * InfluenceFeatures::kPair));
         }
-        rows.kept[i] = 0;
-        for (std::size_t c = 0; c < corrected.count; ++c)
-            if (corrected.weight[c] > 0)
-                rows.entries[i * rows.width + rows.kept[i]++] = {static_cast<float>(corrected.weight[c]),
-                                                                 set.joints[corrected.slot[c]]};
+        model.correct(corrected, pairs, static_cast<double>(task.options.learned));
+        for (std::size_t n = 0; n < row.size(); ++n) {
+            std::uint32_t& kept = rows.kept[row[n]] = 0;
+            for (std::size_t c = 0; c < corrected[n].count; ++c)
+                if (corrected[n].weight[c] > 0)
+                    rows.entries[row[n] * rows.width + kept++] = {static_cast<float>(corrected[n].weight[c]),
+                                                                  set.joints[corrected[n].slot[c]]};
+        }
     });
 }
 
 void store(const JointSet& set, const SurfaceView& view, const InnerVolume& volume, const Heat& heat,
            SetRows& found, InfluenceRows& rows) {
-    for (std::size_t i = 0; i < found.vertices.size(); ++i) {
+    parallel_for(view.task.context, found.vertices.size(), 4096, [&](std::size_t i) {
         const std::uint32_t v = found.vertices[i];
         Coverage how = Coverage::weighted;
         if (set.idle)
@@ -147,7 +161,7 @@ void store(const JointSet& set, const SurfaceView& view, const InnerVolume& volu
         else if (heat.occluded[view.part_of(v)] && volume.coverage(v) != Coverage::weighted)
             how = volume.coverage(v) == Coverage::outside ? Coverage::outside : Coverage::bridged;
         rows.store(v, {found.entries.data() + i * found.width, found.kept[i]}, how);
-    }
+    });
 }
 
 }  // namespace
@@ -171,7 +185,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
         volume_task.with(volume_task.mesh, volume_task.skeleton, volume_task.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
     const WeldedSurface mesh(task);
-    const std::vector<SurfacePart> parts = split_parts(task.mesh, mesh.surface);
+    const std::vector<SurfacePart> parts = split_parts(task.mesh, mesh.surface, task.context);
     volume.set_parts(task, mesh.surface, parts);
     const SurfaceView view{task, mesh, parts, rules.parts};
     InfluenceRows rows(task.row_shape());
