@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "surface/triangle_tree.h"

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 
+#include "core/nearest_in_triangle.h"
 #include "characters/shapes.h"
 #include "core/vectors.h"
 #include "surface/surface.h"
