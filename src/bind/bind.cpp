@@ -278,6 +278,14 @@ Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_verte
     return Done{};
 }
 
+/// What a binding says of its whole mesh.
+void finish_parts(const MeshView& mesh, const Skeleton& skeleton, BindingState& all, Context* context) {
+    all.mesh_hash = hash_mesh(mesh, skeleton);
+    all.report.defects = analyse_mesh(mesh, context).defects;
+    all.report.coverage.fill(0);
+    for (const Coverage how : all.coverage) ++all.report.coverage[static_cast<std::size_t>(how)];
+}
+
 }  // namespace
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
@@ -324,10 +332,25 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
     SINEW_TRY(follow(mesh, part_of_vertex, skeleton, *all, context));
     all->skeleton = skeleton;
     all->bones = make_bones(skeleton);
-    all->mesh_hash = hash_mesh(mesh, skeleton);
-    all->report.defects = analyse_mesh(mesh, context).defects;
-    all->report.coverage.fill(0);
-    for (const Coverage how : all->coverage) ++all->report.coverage[static_cast<std::size_t>(how)];
+    finish_parts(mesh, skeleton, *all, context);
+    return Binding(all);
+}
+
+Result<Binding> rebind(const Binding& binding, const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
+                       const Skeleton& skeleton, Context* context) {
+    std::vector<Triangle> leading;
+    for (const Triangle& t : mesh.triangles) {
+        if (std::any_of(t.begin(), t.end(), [&](std::uint32_t v) { return v >= part_of_vertex.size(); })) break;
+        if (part_of_vertex[t[0]] != kFollows) leading.push_back(t);
+    }
+    if (leading.empty() || leading.size() == mesh.triangles.size() || binding.is_of(mesh, skeleton))
+        return binding.rebind(mesh, skeleton, context);
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY_LET(const Binding led,
+                  binding.rebind({mesh.positions, leading, mesh.skin_of_vertex}, skeleton, context));
+    const auto all = std::make_shared<BindingState>(led.state());
+    SINEW_TRY(follow(mesh, part_of_vertex, all->skeleton, *all, context));
+    finish_parts(mesh, skeleton, *all, context);
     return Binding(all);
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/nearest_in_triangle.h"
+#include "core/vectors.h"
 #include "io/gltf_nodes.h"
 #include "sinew/parts.h"
 
@@ -113,6 +114,7 @@ struct Piece {
     std::uint32_t joint_set = 0, character = 0;
     std::size_t vertices = 0;
     std::vector<Triangle> triangles;
+    double area = 0;
     Box box;
     bool rigid = false;  ///< follows one joint
     bool shown = false, follows = false;
@@ -177,7 +179,13 @@ private:
         for (std::size_t p = 0; p < pieces_.size(); ++p)
             for (const std::size_t b : pieces_[p].blocks)
                 std::fill_n(piece_at.begin() + rig_.blocks[b].first_vertex, rig_.blocks[b].vertex_count, p);
-        for (const Triangle& t : scene_.triangles) pieces_[piece_at[t[0]]].triangles.push_back(t);
+        for (const Triangle& t : scene_.triangles) {
+            Piece& piece = pieces_[piece_at[t[0]]];
+            piece.triangles.push_back(t);
+            const Point3 a = to_point(scene_.positions[t[0]]);
+            const Point3 n = cross(to_point(scene_.positions[t[1]]) - a, to_point(scene_.positions[t[2]]) - a);
+            piece.area += 0.5 * std::sqrt(dot(n, n));
+        }
         std::map<std::size_t, std::vector<std::size_t>> nodes_of;  // of written meshes
         std::set<std::size_t> changed;
         for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes) {
@@ -340,11 +348,12 @@ private:
                 alike = alike || a.stem == b.stem;
             }
         }
-        // Otherwise the surfaces decide.
-        const double distance = (alike ? 0.05 : 0.02) * size;
-        return coarse.vertices <= fine.vertices && fine.box.within(coarse.box, 0.03 * size) &&
-               coarse.box.within(fine.box, 0.03 * size) && covers(fine, coarse, distance) &&
-               covers(coarse, fine, distance);
+        // Otherwise the surfaces decide: by their area, since the box of ten finger tips is that of two hands.
+        const double extent = std::sqrt(std::min(fine.area, coarse.area));
+        const double distance = (alike ? 0.05 : 0.02) * extent;
+        return coarse.vertices <= fine.vertices && coarse.area <= 2 * fine.area && fine.area <= 2 * coarse.area &&
+               fine.box.within(coarse.box, 0.05 * extent) && coarse.box.within(fine.box, 0.05 * extent) &&
+               covers(fine, coarse, distance) && covers(coarse, fine, distance);
     }
 
     /// Numbers the pieces by the root joints of their skins: those that share one are one character.

@@ -105,7 +105,10 @@ class Levels(LevelsCase):
         high = self.level("leg_high", person.BONES[7:8], radius=0.12)
         low = self.level("leg_low", person.BONES[8:9], radius=0.12)
         coat = self.level("coat", person.BONES[:2] + person.BONES[3:], radius=0.1)
-        self.bound("many", [person.body(), left, right, high, low, coat])
+        tips = [self.level(f"tips{k}", [(4, 12), (6, 13)], radius=0.02, rings=2) for k in range(3)]  # of both hands
+        for k, tip in enumerate(tips):
+            tip["positions"] = tip["positions"] * (1, 0.2, 0.2) + (0, 1.1 + 0.01 * k, 0.03 * k)
+        self.bound("many", [person.body(), left, right, high, low, coat, *tips])
         self.assertNotIn("level", self.said.stdout)
 
 

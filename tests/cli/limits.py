@@ -91,6 +91,15 @@ class Links(FilesCase):
         self.assertIn("--follow-links", done.stdout + done.stderr)
         done = support.run(*words, "--retry", "--", "--method", "closest-distance", "--follow-links")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # Also to the commands that compare and check: their own file is a link, too.
+        (self.at / "list.jsonl").write_text(json.dumps({"input": str(self.model), "reference": str(self.model),
+                                                        "output": "r.glb", "gates": {"check": "default"}}))
+        words = [support.SINEW, "batch", self.at / "list.jsonl", "-o", self.at / "out"]
+        done = support.run(*words, "--", "--method", "closest-distance", "--follow-links")
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
+        line = json.loads((self.at / "out/results.jsonl").read_text().splitlines()[-1])
+        self.assertNotIn("link", line.get("message", ""), line)
+        self.assertIn("compare", line)
 
     def test_images_and_materials_outside_are_left_out(self):
         secret = self.at / "secret.png"
