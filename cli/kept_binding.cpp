@@ -1,5 +1,6 @@
 #include "kept_binding.h"
 #include "core/try.h"
+#include "sinew/bind.h"
 
 namespace sinew::cli {
 namespace {

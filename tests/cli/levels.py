@@ -220,6 +220,23 @@ class Characters(LevelsCase):
             self.assertLess(person.apart(got, again, mesh), 1e-6)
         self.assertEqual(glb.weight_problems(glb.Doc(again)), [])
 
+    def test_another_mesh_in_a_kept_volume(self):
+        """What is not shown takes its rows from the body there, too, and is not outside of the volume."""
+        def edit(doc, data):
+            doc["scenes"][0]["nodes"].pop()
+
+        kept = self.at / "kept.binding"
+        plain = self.bound("plain", [person.body()], "--save-binding", kept)
+        draft = self.level("draft", radius=0.3)
+        person.write(self.at / "two.glb", [person.body(), draft], edit=edit)
+        said = support.sinew("bind", self.at / "two.glb", "-o", self.at / "again.glb", "--reuse", kept)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertNotIn("outside", said.stdout)
+        self.assertLess(person.apart(plain, self.at / "again.glb"), 1e-6)
+        fresh = self.bound("fresh", [person.body(), draft], edit=edit)
+        self.assertLess(person.apart(fresh, self.at / "again.glb", 1), 1e-6)
+
+
 
 if __name__ == "__main__":
     support.main()

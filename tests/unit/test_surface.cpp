@@ -5,8 +5,8 @@
 #include <numbers>
 #include <random>
 
-#include "core/nearest_in_triangle.h"
 #include "characters/shapes.h"
+#include "core/nearest_in_triangle.h"
 #include "core/vectors.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
