@@ -492,6 +492,7 @@ snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weig
     return guarded([&] {
         if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
         io::SaveOptions options = settings ? settings->save : io::SaveOptions{};
+        options.clips = model->scene.skeleton_clips;
         for (size_t i = 0; i < count; ++i) {
             const snw_animation& a = animations[i];
             if (a.keys && (!a.times || !a.poses)) return missing(!a.times ? "times" : "poses");

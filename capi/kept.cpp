@@ -85,7 +85,7 @@ snw_status snw_binding_rebind(const snw_binding* binding, const snw_model* model
                               snw_binding** out) {
     return again(binding, model, context, out,
                  [&](const Binding& b, const MeshView& mesh, const Skeleton& skeleton) {
-                     return b.rebind(mesh, skeleton, context_of(context));
+                     return rebind(b, mesh, model->scene.part_of_vertex, skeleton, context_of(context));
                  });
 }
 

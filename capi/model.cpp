@@ -221,7 +221,7 @@ void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
-    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0};
+    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0, 0, 0};
     return snw_model_open_with(bytes, size, name, &options, nullptr, out);
 }
 
@@ -239,13 +239,16 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         load.follow_links = context && context->follow_links;
         load.bind_parts = with.bind_parts != 0;
         load.together = with.together != 0;
+        load.bind_unskinned = with.only_missing != 0;
         if (with.skeleton_scale != 0) load.skeleton_scale = with.skeleton_scale;
         if (with.skeleton) {
-            Result<Skeleton> read =
-                io::parse_skeleton({static_cast<const char*>(with.skeleton), with.skeleton_size},
-                                   with.skeleton_name ? with.skeleton_name : "skeleton");
+            Result<io::SkeletonFile> read = io::parse_skeleton_file(
+                {static_cast<const char*>(with.skeleton), with.skeleton_size},
+                with.skeleton_name ? with.skeleton_name : "skeleton", with.with_clips != 0, context_of(context));
             if (!read) return fail(read.error());
             load.own_skeleton = std::move(*read);
+        } else if (with.with_clips) {
+            return fail({ErrorCode::usage, "with_clips takes the animations of the skeleton's file: give one"});
         }
         Result<io::Scene> scene = io::load_bytes({static_cast<const std::byte*>(bytes), size}, model->name,
                                                  with.folder ? with.folder : "", load, context_of(context));
@@ -261,6 +264,11 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         model->look = std::move(*look);
         model->props = io::props_of(model->scene);
         model->as_read = model->scene.skeleton;
+        if (with.only_missing && model->scene.weights) {
+            model->kept_vertices.resize(model->scene.positions.size());
+            for (std::size_t v = 0; v < model->kept_vertices.size(); ++v)
+                model->kept_vertices[v] = !(*model->scene.weights)[v].empty();
+        }
         *out = model.release();
         return SNW_OK;
     });

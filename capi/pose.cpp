@@ -157,10 +157,19 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
     return guarded([&] {
         if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
         const io::Scene& scene = model->scene;
+        const std::vector<Transform> transforms = transforms_of(matrices, scene.skeleton.joints.size());
         SurfaceView surface{scene.positions, {}, {}, model->frames.dual_share};
         if (normals) surface.normals = model->frames.normals;
+        std::vector<Vec3> places, turned;
+        if (!scene.other_poses.empty() &&
+            scene.weights == weights->weights) {  // the file's own, as a viewer shows it
+            places = scene.positions;
+            turned.assign(surface.normals.begin(), surface.normals.end());
+            io::start_from_other_poses(scene, transforms, places, turned);
+            surface = {places, turned, {}, model->frames.dual_share};
+        }
         const Result<Surface> made = deform(
-            surface, weights->weights, transforms_of(matrices, scene.skeleton.joints.size()),
+            surface, weights->weights, transforms,
             skinning == SNW_LINEAR_BLEND ? Skinning::linear_blend : Skinning::dual_quaternion, context_of(context));
         if (!made) return fail(made.error());
         const auto put = [](const std::vector<Vec3>& from, float* to) {

@@ -115,7 +115,7 @@ snw_status snw_model_open(const void* bytes, size_t size, const char* name, cons
 /* What snw_model_open does not ask for. A struct of zeros reads as snw_model_open with null pointers. */
 typedef struct snw_open_options {
     const char* folder;   /* of external files; null: external files are refused */
-    const void* skeleton; /* skeleton JSON or TGF, for a mesh without skeleton; null: none */
+    const void* skeleton; /* skeleton JSON, TGF or a GLB, for a mesh without skeleton; null: none */
     size_t skeleton_size;
     const char* skeleton_name; /* for messages; null: "skeleton" */
     double skeleton_scale; /* factor on the lengths of skeleton, above 0: 0.01 for centimetres where the mesh has
@@ -123,6 +123,11 @@ typedef struct snw_open_options {
     int prop;              /* not 0: accepts a file without a skin whose nodes are those of a prop */
     int bind_parts; /* not 0: in a file without a skin, meshes below joints do not follow their joint whole */
     int together;   /* not 0: levels of detail, meshes that no scene shows and several characters are one mesh */
+    int with_clips; /* not 0: snw_save_glb also writes the animations of `skeleton`, a GLB, behind those of the file
+                     */
+    /* not 0: vertices that have weights in the file keep them (snw_model_select replaces this choice), and meshes
+     * without a skin that hang on no joint are bound, too: a new shirt beside the body */
+    int only_missing;
 } snw_open_options;
 /* snw_model_open with these options; null: none. The context's memory limit holds for external files, and for
  * reading formats other than glTF and OBJ; snw_cancel stops reading these. */

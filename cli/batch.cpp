@@ -194,6 +194,14 @@ private:
         return item.check.empty() ? args_.check : item.check;
     }
 
+    /// What follows links in one command of an item does so in all.
+    bool follows_links(const BatchItem* item) const {
+        const auto has = [](const std::vector<std::string>& words) {
+            return std::find(words.begin(), words.end(), "--follow-links") != words.end();
+        };
+        return has(args_.options) || (item && (has(item->options) || has(item->gates)));
+    }
+
     /// Words that decide the result, and everything that is read.
     Result<std::string> key_of(const BatchItem& item) const {
         std::string words = std::string("sinew ") + SINEW_VERSION;
@@ -274,6 +282,8 @@ private:
             if (std::find(words.begin(), words.end(), word) == words.end())
                 words.insert(words.end(), {word, value});
         };
+        if (follows_links(&item) && std::find(words.begin(), words.end(), "--follow-links") == words.end())
+            words.push_back("--follow-links");
         add_default("--threads", std::to_string(next.alone ? 0 : threads_));
         add_default("--memory-limit", std::to_string(share));
         words.push_back("--json");
@@ -444,6 +454,7 @@ private:
                 std::vector<std::string> words{"render",      next.output, "-o",        next.file,
                                                "--no-legend", "--quiet",   "--threads", std::to_string(threads_)};
                 words.insert(words.end(), next.words.begin(), next.words.end());
+                if (follows_links(nullptr)) words.push_back("--follow-links");
                 Result<Child> child = Child::start(words, args_.timeout);
                 if (!child) continue;
                 next.child = std::make_unique<Child>(std::move(*child));
@@ -512,8 +523,9 @@ private:
         return next_stage(work, stage, words);
     }
 
-    Status next_stage(Work& work, Stage stage, const std::vector<std::string>& words) {
+    Status next_stage(Work& work, Stage stage, std::vector<std::string> words) {
         work.stage = stage;
+        if (follows_links(work.item)) words.push_back("--follow-links");
         Result<Child> child = Child::start(words, args_.timeout);
         if (!child) return child.error();
         work.child = std::make_unique<Child>(std::move(*child));

@@ -1,5 +1,6 @@
 #include "kept_binding.h"
 #include "core/try.h"
+#include "sinew/bind.h"
 
 namespace sinew::cli {
 namespace {
@@ -20,7 +21,7 @@ Result<Binding> read_binding(const std::string& path, const Context* context) {
 }
 
 Result<Binding> rebind(const Binding& binding, io::Scene& scene, const std::string& path, Context* context) {
-    Result<Binding> own = binding.rebind(scene.mesh(), scene.skeleton, context);
+    Result<Binding> own = sinew::rebind(binding, scene.mesh(), scene.part_of_vertex, scene.skeleton, context);
     if (!own) {
         if (own.error().code == ErrorCode::cancelled) return own.error();
         return with_file(own.error(), path);

@@ -49,7 +49,7 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
 /// The mesh with this skeleton, in the space of the file's world.
 Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context& context) {
     io::LoadOptions load = args.reading();
-    load.own_skeleton = std::move(skeleton);
+    load.own_skeleton = {std::move(skeleton), "", {}};
     return io::load(args.input, load, &context);
 }
 

@@ -92,7 +92,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
     Skeleton one;
     one.joints.emplace_back().name = "root";
     io::LoadOptions load = args.reading();
-    load.own_skeleton = std::move(one);
+    load.own_skeleton = {std::move(one), "", {}};
     const Result<io::Scene> bare = io::load(args.input, load, &context);
     if (!bare) return scene.error();
     remark = printable(scene.error().message, std::string::npos) +

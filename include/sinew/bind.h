@@ -34,6 +34,10 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
                      const BindOptions& options = {}, Context* context = nullptr);
 
+/// Binding::rebind for a mesh with parts: what is kFollows takes its rows as in bind.
+Result<Binding> rebind(const Binding& binding, const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
+                       const Skeleton& skeleton, Context* context = nullptr);
+
 /// Whether the skeleton lies in the mesh and has its unit, as bind checks with BindOptions::fit_check. The error
 /// says how they differ and what to do. Requires check_mesh and check_skeleton. O(V + T).
 Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr);

@@ -69,7 +69,7 @@ struct Scene {
     std::vector<OtherPose> other_poses;
     std::size_t mesh_count = 0;            ///< source meshes that contributed
     std::size_t skipped_primitives = 0;    ///< points and lines, which have no surface
-    std::vector<PoseClip> skeleton_clips;  ///< LoadOptions::skeleton_clips
+    std::vector<PoseClip> skeleton_clips;  ///< of the skeleton's file, for SaveOptions::clips
     std::vector<std::string> warnings;     ///< remarks on the input that are not errors
     std::shared_ptr<const Document> document;
 
@@ -78,18 +78,25 @@ struct Scene {
     std::vector<Triangle> leading_triangles() const;
 };
 
+/// A skeleton from a file of its own.
+struct SkeletonFile {
+    Skeleton skeleton;  ///< in the file's world
+    std::string pose;   ///< of a character: which pose this is; otherwise empty
+    std::vector<PoseClip> clips;
+};
+
 struct LoadOptions {
     /// Skeleton JSON or TGF for a mesh that has none. Given for a file that has a skin, it is an error.
     std::filesystem::path skeleton;
-    /// The same, already parsed (parse_skeleton).
-    std::optional<Skeleton> own_skeleton = {};
+    /// The same, already read (parse_skeleton_file). Its animations come into Scene::skeleton_clips.
+    std::optional<SkeletonFile> own_skeleton = {};
     /// For a mesh that has no skin and for which `skeleton` is not given: the skeleton to bind to, in the space of
     /// the file's world. A file with a skin keeps its own. Joints are written with their axes, without scale.
     std::optional<Skeleton> fallback = {};
     /// Factor on all lengths of `skeleton` or `own_skeleton`, if it is in another unit than the mesh: above 0.
     /// Other than 1 without them, it is an error.
     double skeleton_scale = 1;
-    /// Reads the animations of `skeleton` into Scene::skeleton_clips, for SaveOptions::clips.
+    /// Reads the animations of `skeleton`, too.
     bool skeleton_clips = false;
     /// Accepts a file without a skin whose nodes are at one place, or are groups of meshes without the names of a
     /// character: a prop (a car: wheels, doors). All of it is then bound to these nodes. Otherwise it is an error.
@@ -171,12 +178,6 @@ struct StoredWeights {
 /// Empty vectors for a scene whose file has no weights. O(V), and reads the accessors again.
 Result<StoredWeights> stored_weights(const Scene& scene);
 
-/// A skeleton from a file of its own.
-struct SkeletonFile {
-    Skeleton skeleton;  ///< in the file's world
-    std::string pose;   ///< of a character: which pose this is; otherwise empty
-    std::vector<PoseClip> clips;
-};
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF, whose
 /// tails, points and edges are stated bones (Joint::tail, Joint::stated_links); or that of a character, of any
 /// format of load but OBJ: in the bind pose of its skin, where joints without weights do not deform; without a skin
@@ -188,6 +189,8 @@ Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool 
 Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context = nullptr);
 /// The same from the bytes of skeleton JSON, TGF or a GLB, told apart by their first character that is not white.
 /// `name` is used in messages here and below.
+Result<SkeletonFile> parse_skeleton_file(std::string_view text, const std::string& name, bool with_clips = false,
+                                         Context* context = nullptr);
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
 /// Skeleton JSON (docs/formats.md) of the joints' names, parents, heads and stated tails; parse_skeleton reads it

@@ -233,6 +233,10 @@ export interface OpenFile {
   bindParts?: boolean;
   /** Levels of detail, meshes that no scene shows and several characters are one mesh. */
   together?: boolean;
+  /** Saving also writes the animations of the skeleton, a GLB. */
+  withClips?: boolean;
+  /** Vertices that have weights in the file keep them, and meshes without a skin that hang on no joint are bound, too. */
+  onlyMissing?: boolean;
   /** Options of bind to begin with. */
   settings?: Readonly<Record<string, string>>;
   /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, with the size of the
@@ -442,11 +446,11 @@ export class Core {
     const folder = beside.length ? this.putText(FOLDER) : 0;
     const skeleton = file.skeleton ? this.putBytes(file.skeleton.bytes) : 0;
     const skeletonName = file.skeleton ? this.putText(file.skeleton.name) : 0;
-    // snw_open_options: four numbers of 32 bits, one of 64, three of 32.
-    const options = new ArrayBuffer(40);
+    // snw_open_options: four numbers of 32 bits, one of 64, five of 32.
+    const options = new ArrayBuffer(48);
     new Uint32Array(options).set([folder, skeleton, file.skeleton?.bytes.length ?? 0, skeletonName]);
     new Float64Array(options)[2] = (file.skeleton && file.skeletonScale) || 0;
-    new Uint32Array(options).set([file.prop, file.bindParts, file.together].map(Number), 6);
+    new Uint32Array(options).set([file.prop, file.bindParts, file.together, file.withClips, file.onlyMissing].map((flag) => Number(!!flag)), 6);
     const optionsAt = this.putBytes(new Uint8Array(options));
     try {
       this.check(this.m._snw_model_open_with(bytes, file.bytes.length, name, optionsAt, 0, this.out));

@@ -70,8 +70,9 @@ export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions
   threads?: boolean;
 }
 
-/** A file of a character. The name decides the format where the content does not: 'hero.obj'. */
-export interface ModelFile {
+/** A file of a character. The name decides the format where the content does not: 'hero.obj'. OpenFile explains what it
+ * takes from there. */
+export interface ModelFile extends Pick<OpenFile, 'skeletonScale' | 'prop' | 'bindParts' | 'together' | 'withClips' | 'onlyMissing'> {
   name?: string;
   bytes: Uint8Array | ArrayBuffer;
   /** For a mesh without a skeleton: skeleton JSON, TGF or a GLB. */
@@ -207,8 +208,9 @@ async function fileOf(model: Uint8Array | ArrayBuffer | Blob | ModelFile, what: 
     : typeof Blob !== 'undefined' && model instanceof Blob ? {name: (model as File).name, bytes: await model.arrayBuffer()}
     : model as ModelFile;
   if (!isBytes(given?.bytes)) throw new SinewError('usage', `${what} takes the bytes of a file, a Blob, or {name, bytes}`);
-  const {skeleton} = given;
+  const {skeleton, skeletonScale, prop, bindParts, together, withClips, onlyMissing} = given;
   return {
+    skeletonScale, prop, bindParts, together, withClips, onlyMissing,
     name: given.name ?? 'model.glb',
     bytes: bytesOf(given.bytes),
     beside: given.beside?.map(({path, bytes}) => ({path, bytes: bytesOf(bytes)})),

@@ -25,6 +25,18 @@ for (const {name, options: words, out} of json('cases.json')) {
   binding.free();
 }
 
+// The animations of a skeleton, and what has no weights yet.
+for (const [file, out] of [[{name: 'tube.obj', bytes: read('tube.obj'), skeleton: {name: 'clip.glb', bytes: read('clip.glb')}, withClips: true}, 'clip.out.glb'],
+                           [{name: 'beside.glb', bytes: read('beside.glb'), onlyMissing: true}, 'beside.out.glb']]) {
+  const binding = await bind(file);
+  assert.ok(Buffer.compare(Buffer.from(await binding.glb()), read(out)) === 0, `${out} differs from the command line`);
+  binding.free();
+  const other = await bind({...file, withClips: false, onlyMissing: false});
+  assert.ok(Buffer.compare(Buffer.from(await other.glb()), read(out)) !== 0, `${out}: the option does nothing`);
+  other.free();
+}
+await refused('usage', /with_clips/, () => bind({name: 'tube.obj', bytes: read('tube.obj'), withClips: true}));
+
 lap('files');
 // Other weights of a kept binding are those of a bind.
 {

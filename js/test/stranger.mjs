@@ -81,6 +81,33 @@ writeFileSync(join(project, 'tube.json'), JSON.stringify({bones}));
 run(sinew, 'bind', 'tube.obj', '--skeleton', 'tube.json', '-o', 'tube.glb', '--weights-json', 'tube.weights.json', '--quiet');
 writeFileSync(join(project, 'arrays.json'), JSON.stringify({positions: positions.flat(), faces: faces.flat(), joints: bones}));
 
+// A skeleton with a clip, and a mesh without a skin beside a skinned one.
+{
+  const file = readFileSync(join(project, 'tube.glb')), size = file.readUInt32LE(12);
+  const pack = (json, bin) => {
+    const text = Buffer.from(JSON.stringify(json)), pad = (b, fill) => Buffer.concat([b, Buffer.alloc((4 - b.length % 4) % 4, fill)]);
+    const chunk = (b, kind) => Buffer.concat([Buffer.from(new Uint32Array([b.length, kind]).buffer), b]);
+    const body = Buffer.concat([chunk(pad(text, ' '), 0x4e4f534a), chunk(pad(bin, 0), 0x004e4942)]);
+    return Buffer.concat([Buffer.from(new Uint32Array([0x46546c67, 2, 12 + body.length]).buffer), body]);
+  };
+  const read = () => [JSON.parse(file.subarray(20, 20 + size)), file.subarray(28 + size)];
+  const [clip, bin] = read(), keys = Buffer.from(new Float32Array([0, 1, 0, 0, 0, 1, 0, 0, 0.6, 0.8]).buffer);
+  const at = clip.bufferViews.length, accessor = clip.accessors.length;
+  const data = Buffer.concat([bin.subarray(0, clip.buffers[0].byteLength), Buffer.alloc((4 - clip.buffers[0].byteLength % 4) % 4), keys]);
+  clip.bufferViews.push({buffer: 0, byteOffset: data.length - 40, byteLength: 8}, {buffer: 0, byteOffset: data.length - 32, byteLength: 32});
+  clip.accessors.push({bufferView: at, componentType: 5126, count: 2, type: 'SCALAR', min: [0], max: [1]},
+                      {bufferView: at + 1, componentType: 5126, count: 2, type: 'VEC4'});
+  clip.buffers[0].byteLength = data.length;
+  clip.animations = [{name: 'wave', samplers: [{input: accessor, output: accessor + 1}],
+                      channels: [{sampler: 0, target: {node: clip.skins[0].joints[1], path: 'rotation'}}]}];
+  writeFileSync(join(project, 'clip.glb'), pack(clip, data));
+  const [beside, rest] = read();
+  beside.scenes[0].nodes.push(beside.nodes.push({name: 'sleeve', mesh: 0}) - 1);
+  writeFileSync(join(project, 'beside.glb'), pack(beside, rest));
+  run(sinew, 'bind', 'tube.obj', '--skeleton', 'clip.glb', '--with-clips', '-o', 'clip.out.glb', '--quiet');
+  run(sinew, 'bind', 'beside.glb', '--only-missing', '-o', 'beside.out.glb', '--quiet');
+}
+
 await inNode(process.execPath, `node ${process.versions.node}`);
 await test('three.js: characters with several skins', () => run(process.execPath, 'skins.mjs').trim());
 const corpus = process.env.SINEW_CORPUS ?? join(root, '../shared/corpus');

@@ -69,7 +69,8 @@ class Animation(ctypes.Structure):
 class OpenOptions(ctypes.Structure):
     """snw_open_options."""
     _fields_ = [("folder", c_char_p), ("skeleton", c_void_p), ("skeleton_size", c_size_t), ("skeleton_name", c_char_p),
-                ("skeleton_scale", c_double), ("prop", c_int), ("bind_parts", c_int), ("together", c_int)]
+                ("skeleton_scale", c_double), ("prop", c_int), ("bind_parts", c_int), ("together", c_int),
+                ("with_clips", c_int), ("only_missing", c_int)]
 
 
 class Picture(ctypes.Structure):

@@ -856,15 +856,17 @@ def rig(mesh, template="biped", resolution=128, on_progress=None, threads=0):
 
 
 def load(source, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, bind_parts=False, together=False,
-         follow_links=False, name="model.glb"):
+         with_clips=False, only_missing=False, follow_links=False, name="model.glb"):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
     source: a file, or its bytes, whose `name` then decides the format where the content does not, and which may not refer
-    to other files. skeleton: a file of skeleton JSON or TGF or its bytes, a ``Rig``, or another ``Model`` in the same space,
+    to other files. skeleton: a file of skeleton JSON, TGF or GLB, or its bytes, a ``Rig``, or another ``Model`` in the same space,
     for a mesh that has none; joint_options: a file of joint options or its bytes. skeleton_scale: factor on the lengths of
     skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file without a skin whose nodes are those of
     a prop. bind_parts: in a file without a skin, meshes below joints do not follow their joint whole. together: levels of
-    detail, meshes that no scene shows and several characters are one mesh. follow_links: buffers and images may be
+    detail, meshes that no scene shows and several characters are one mesh. with_clips: ``Model.save`` also writes the
+    animations of skeleton, a GLB. only_missing: vertices that have weights in the file keep them, and meshes without a
+    skin that hang on no joint are bound, too. follow_links: buffers and images may be
     symbolic links out of the folder.
     """
     content, path, folder = _read(source), name, None
@@ -878,7 +880,8 @@ def load(source, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=
     title = os.fsencode(skeleton) if isinstance(skeleton, (str, os.PathLike)) else None if skeleton is None else b"skeleton"
     if not 0 < skeleton_scale < float("inf"):
         raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
-    options = OpenOptions(folder, *buffer(bones), title, skeleton_scale, bool(prop), bool(bind_parts), bool(together))
+    options = OpenOptions(folder, *buffer(bones), title, skeleton_scale, bool(prop), bool(bind_parts), bool(together),
+                          bool(with_clips), bool(only_missing))
     made = _opened(path, content, options, follow_links)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())

@@ -182,10 +182,46 @@ struct Following {
     std::vector<Vec3> positions;
 };
 
-/// Rows of vertices that follow, by transfer (sinew/transfer.h) from the surface that leads them, with the same
-/// skin.
-Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding,
-              Context* context) {
+/// Which joints a skin has; all where a skeleton has no lists.
+std::vector<bool> joints_of(const Skeleton& skeleton, std::uint32_t skin) {
+    std::vector<bool> out(skeleton.joints.size(), skeleton.skins.empty());
+    if (!skeleton.skins.empty())
+        for (const std::uint32_t j : skeleton.skins[skin]) out[j] = true;
+    return out;
+}
+
+/// A row for a skin that lacks some of its joints: their weight goes to the next joint above that it has and that
+/// deforms; of a row without any, to the nearest joint.
+std::vector<Influence> within(std::span<const Influence> row, const Vec3& at_vertex, const Skeleton& skeleton,
+                              const std::vector<bool>& has) {
+    std::vector<Influence> out;
+    for (const Influence& i : row) {
+        auto j = static_cast<std::int32_t>(i.joint);
+        const auto at = [&] { return static_cast<std::size_t>(j); };
+        while (j >= 0 && (!has[at()] || (!skeleton.joints[at()].deform && at() != i.joint)))
+            j = skeleton.joints[at()].parent;
+        if (j < 0) continue;
+        const auto same = std::find_if(out.begin(), out.end(), [&](const Influence& o) { return o.joint == at(); });
+        if (same == out.end())
+            out.push_back({static_cast<std::uint32_t>(j), i.weight});
+        else
+            same->weight += i.weight;
+    }
+    if (!out.empty()) return out;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) {
+        const Vec3& p = skeleton.joints[j].position;
+        const double distance =
+            std::hypot(double(p.x) - at_vertex.x, double(p.y) - at_vertex.y, double(p.z) - at_vertex.z);
+        if (has[j] && skeleton.joints[j].deform && distance < nearest) nearest = distance, out = {{j, 1.f}};
+    }
+    return out;
+}
+
+/// Rows of vertices that follow, by transfer (sinew/transfer.h) from the surfaces that lead them: those with the
+/// same skin, or, if there is none, those whose skins share a joint with theirs.
+Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
+              BindingState& binding, Context* context) {
     const auto skin = [&](std::uint32_t v) { return mesh.skin_of_vertex.empty() ? 0u : mesh.skin_of_vertex[v]; };
     std::map<std::uint32_t, Following> by_skin;
     std::vector<std::uint32_t> place(part_of_vertex.size());  // in Following::vertices
@@ -212,7 +248,16 @@ Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_verte
     SINEW_TRY_LET(const SkinWeights rows, finish(strengths, all, context));
     TransferOptions options;
     options.finish = all;
-    for (const auto& [number, own] : by_skin) {
+    for (auto& [number, own] : by_skin) {
+        const std::vector<bool> has = joints_of(skeleton, number);
+        if (own.leading.empty()) {
+            std::vector<bool> related(std::max<std::size_t>(1, skeleton.skins.size()), skeleton.skins.empty());
+            for (std::size_t s = 0; s < skeleton.skins.size(); ++s)
+                related[s] = std::any_of(skeleton.skins[s].begin(), skeleton.skins[s].end(),
+                                         [&](std::uint32_t j) { return has[j] && skeleton.joints[j].deform; });
+            for (const Triangle& t : mesh.triangles)
+                if (part_of_vertex[t[0]] != kFollows && related[skin(t[0])]) own.leading.push_back(t);
+        }
         if (own.leading.empty()) continue;
         SINEW_TRY_LET(const Transfer found, transfer({mesh.positions, own.leading, {}}, rows,
                                                      {own.positions, own.triangles, {}}, options, context));
@@ -225,11 +270,20 @@ Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_verte
             double sum = 0;  // the scale of the row there
             for (std::size_t k = near * strengths.width; k < (near + 1) * strengths.width; ++k)
                 sum += double{strengths.strength[k]};
-            put_row(found.weights[i], sum, binding, own.vertices[i]);
-            binding.coverage[own.vertices[i]] = binding.coverage[near];
+            const std::vector<Influence> row = within(found.weights[i], own.positions[i], skeleton, has);
+            put_row(row, sum, binding, own.vertices[i]);
+            binding.coverage[own.vertices[i]] = row.empty() ? Coverage::none : binding.coverage[near];
         }
     }
     return Done{};
+}
+
+/// What a binding says of its whole mesh.
+void finish_parts(const MeshView& mesh, const Skeleton& skeleton, BindingState& all, Context* context) {
+    all.mesh_hash = hash_mesh(mesh, skeleton);
+    all.report.defects = analyse_mesh(mesh, context).defects;
+    all.report.coverage.fill(0);
+    for (const Coverage how : all.coverage) ++all.report.coverage[static_cast<std::size_t>(how)];
 }
 
 }  // namespace
@@ -275,13 +329,28 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
         add_report(own->report, all->report);
     }
     if (!all) return Error{ErrorCode::input, "no part of the mesh has triangles to bind"};
-    SINEW_TRY(follow(mesh, part_of_vertex, *all, context));
+    SINEW_TRY(follow(mesh, part_of_vertex, skeleton, *all, context));
     all->skeleton = skeleton;
     all->bones = make_bones(skeleton);
-    all->mesh_hash = hash_mesh(mesh, skeleton);
-    all->report.defects = analyse_mesh(mesh, context).defects;
-    all->report.coverage.fill(0);
-    for (const Coverage how : all->coverage) ++all->report.coverage[static_cast<std::size_t>(how)];
+    finish_parts(mesh, skeleton, *all, context);
+    return Binding(all);
+}
+
+Result<Binding> rebind(const Binding& binding, const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
+                       const Skeleton& skeleton, Context* context) {
+    std::vector<Triangle> leading;
+    for (const Triangle& t : mesh.triangles) {
+        if (std::any_of(t.begin(), t.end(), [&](std::uint32_t v) { return v >= part_of_vertex.size(); })) break;
+        if (part_of_vertex[t[0]] != kFollows) leading.push_back(t);
+    }
+    if (leading.empty() || leading.size() == mesh.triangles.size() || binding.is_of(mesh, skeleton))
+        return binding.rebind(mesh, skeleton, context);
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY_LET(const Binding led,
+                  binding.rebind({mesh.positions, leading, mesh.skin_of_vertex}, skeleton, context));
+    const auto all = std::make_shared<BindingState>(led.state());
+    SINEW_TRY(follow(mesh, part_of_vertex, all->skeleton, *all, context));
+    finish_parts(mesh, skeleton, *all, context);
     return Binding(all);
 }
 

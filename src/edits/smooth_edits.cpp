@@ -21,6 +21,19 @@ Result<std::vector<EditRow>> smoothed_rows(const EditTask& task, const EditPart&
         return Error{ErrorCode::usage, "smooth: the length " + shortest_text(edit.value) +
                                            " is larger than the whole mesh, which measures " + short_number(size) +
                                            " (is it in another unit?)"};
+    // Time is that of all pairs within the length: from a sample of the vertices.
+    constexpr double most = 4e8;  // a minute or two of one core
+    Neighbourhoods::Scratch sampled(mesh.nodes());
+    const std::size_t step = std::max<std::size_t>(1, at.size() / 32);
+    double pairs = 0;
+    for (std::size_t k = 0; k < at.size() && !cancelled(context); k += step)
+        if (const std::uint32_t node = mesh.node_of[at[k]]; node != MeshSurface::none)
+            near.around(node, length, sampled, [&](std::uint32_t, double) { pairs += static_cast<double>(step); });
+    if (pairs > most)
+        return Error{ErrorCode::usage, "smooth: within the length " + shortest_text(edit.value) + " of each of " +
+                                           std::to_string(at.size()) + " vertices lie about " +
+                                           std::to_string(static_cast<std::size_t>(pairs) / at.size()) +
+                                           " others (take a shorter one, or relax)"};
     std::vector<EditRow> out(at.size());
     parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
         Neighbourhoods::Scratch scratch(mesh.nodes());

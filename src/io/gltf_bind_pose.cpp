@@ -501,21 +501,12 @@ private:
                 p = to_vec3(transform_point(*from_world, p.x, p.y, p.z));
             }
         }
-        new_mirror_ = determinant(*from_world) < 0;
     }
 
-    /// The reader turns triangles that the matrices which it knows mirror; these are mirrored since.
+    /// Triangles face as a viewer shows them in the world: the scene's space may be its mirror image.
     void turn_mirrored() {
-        std::vector<bool> turned(scene_.positions.size());
-        bool any = false;
-        for (const VertexBlock& block : rig_.blocks) {
-            if (!(is_new(block) ? new_mirror_ : determinant(block.to_scene) < 0)) continue;
-            std::fill_n(turned.begin() + block.first_vertex, block.vertex_count, true);
-            any = true;
-        }
-        if (!any) return;
-        for (Triangle& t : scene_.triangles)
-            if (turned[t[0]]) std::swap(t[1], t[2]);
+        if (!(determinant(bind_to_world(rig_, scene_.skeleton)) < 0)) return;
+        for (Triangle& t : scene_.triangles) std::swap(t[1], t[2]);
     }
 
     Document& document_;
@@ -532,7 +523,6 @@ private:
     std::vector<std::vector<Matrix>> moves_;                 // by joint, of a skin in another pose; otherwise empty
     std::vector<std::optional<Matrix>> pose_, idle_;  // of each node: told by joints that are used, by others
     double size_ = 0;                                 // of the skeleton
-    bool new_mirror_ = false;                         // whether move_new_meshes mirrors
 };
 
 }  // namespace

@@ -25,7 +25,9 @@ MeshReader::MeshReader(Document& document, AccessorReader& accessors, Scene& sce
     budget_ = (std::size_t{1} << 22) + 16 * bytes;
 }
 
-Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene) {
+Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene,
+                        bool mirrored) {
+    mirrored_ = mirrored;
     copying_ = written_mesh != mesh;
     const Json& json = *document_.at("meshes", mesh);
     const std::string mesh_name = name_of(json, "mesh", mesh);
@@ -149,6 +151,7 @@ Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source
     block.vertex_count = static_cast<std::uint32_t>(elements->count);
     block.skin = skin;
     block.to_scene = to_scene;
+    block.mirrored = mirrored_;
     add_positions(*elements, to_scene, place);
     if (!scene_.skeleton.skins.empty())
         scene_.skin_of_vertex.resize(scene_.positions.size(), rig_.skins[skin].joint_set);
@@ -280,10 +283,9 @@ Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>
     const auto corner = [&](std::size_t i) {
         return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
     };
-    const bool mirrored = determinant(block.to_scene) < 0;
     for (std::size_t i = 0; i < count; ++i) {
         const auto [a, b, c] = triangle_corners(mode, i);
-        const Triangle t{corner(a), corner(mirrored ? c : b), corner(mirrored ? b : c)};
+        const Triangle t{corner(a), corner(block.mirrored ? c : b), corner(block.mirrored ? b : c)};
         // Strips are joined by triangles without area; these are not defects of the mesh.
         if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
         scene_.triangles.push_back(t);

@@ -19,8 +19,9 @@ public:
     MeshReader(Document& document, AccessorReader& accessors, Scene& scene, const Context* context);
 
     /// Appends a mesh of the document for one of Rig::skins. `written_mesh`: as in PrimitiveRef. `to_scene`: from
-    /// the space of POSITION.
-    Status read(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene);
+    /// the space of POSITION. `mirrored`: VertexBlock::mirrored.
+    Status read(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene,
+                bool mirrored);
 
     /// Primitives may share accessors, and every world transform of a mesh needs a skin of its own, so a small file
     /// can request any number of vertices, triangles and matrices. The limit is four million plus 16 per byte of
@@ -69,7 +70,8 @@ private:
     std::vector<std::uint32_t> counts_;
     std::vector<Influence> influences_;
     bool has_weights_ = false;
-    bool copying_ = false;  // a mesh for another skin than that of its JOINTS_n, which may not fit
+    bool mirrored_ = false;  // the mesh that is read
+    bool copying_ = false;   // a mesh for another skin than that of its JOINTS_n, which may not fit
 };
 
 }  // namespace sinew::io

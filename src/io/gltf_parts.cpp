@@ -4,11 +4,14 @@
 #include "io/gltf_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "core/nearest_in_triangle.h"
+#include "core/vectors.h"
 #include "io/gltf_nodes.h"
 #include "sinew/parts.h"
 
@@ -31,60 +34,87 @@ struct Box {
     }
 };
 
-/// A name that may be that of a level: without a number, and the number.
-struct Level {
-    std::string stem;
-    int number = 0;
-    bool named = false;  ///< "LOD" stands before the number
-};
-
-std::string lower(std::string name) {
-    for (char& c : name)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return name;
+/// The words of a name in lower case, split where separators, digits or capital letters begin: "BodyLOD1": body
+/// lod 1.
+std::vector<std::string> words_of(const std::string& name) {
+    enum Kind { other, small, capital, digit };
+    const auto kind = [&](std::size_t i) {
+        const char c = i < name.size() ? name[i] : ' ';
+        return c >= '0' && c <= '9'                        ? digit
+               : c >= 'A' && c <= 'Z'                      ? capital
+               : (c >= 'a' && c <= 'z') || (c & 0x80) != 0 ? small
+                                                           : other;
+    };
+    std::vector<std::string> words;
+    Kind before = other;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const Kind is = kind(i);
+        if (is != other) {
+            const bool goes_on = is == before || (is == small && before == capital);
+            const bool last_capital = is == capital && before == capital && kind(i + 1) == small;  // "LODBody"
+            if (!goes_on || last_capital) words.emplace_back();
+            words.back() += is == capital ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+        }
+        before = is;
+    }
+    return words;
 }
 
-/// "Body_LOD1", "body lod 1", "lod1.body": their number of level, of the last such word. Otherwise the last number
-/// of the name, or 0.
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+    return out;
+}
+
+/// A name that may be that of a level: without what says so, and the number of the level.
+struct Level {
+    enum class By { nothing, number, word, lod };
+    std::string stem;
+    int number = 0;
+    By by = By::nothing;
+};
+
+/// "Body_LOD1", "body lod 1", "lod1.body": the last such number. Otherwise the last word for quality as 0 (high) to
+/// 2 (low), or the last number of the name.
 Level level_of(const std::string& name) {
-    const std::string text = lower(name);
-    const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
-    const auto letter = [&](std::size_t i) { return i < text.size() && text[i] >= 'a' && text[i] <= 'z'; };
-    const auto cut = [&](std::size_t from, std::size_t digits, bool named) {
-        std::size_t end = digits;
-        while (digit(end)) ++end;
-        const std::string number = text.substr(digits, std::min<std::size_t>(end - digits, 6));
-        if (from == 0) end = std::min(text.find_first_not_of(" _.-", end), text.size());
-        return Level{text.substr(0, from) + text.substr(end), number.empty() ? 0 : std::stoi(number), named};
+    const std::vector<std::string> words = words_of(name);
+    const auto is_number = [&](std::size_t i) {
+        return i < words.size() && words[i][0] >= '0' && words[i][0] <= '9';
     };
-    for (std::size_t at = text.rfind("lod"); at != text.npos; at = at > 0 ? text.rfind("lod", at - 1) : text.npos) {
-        if (at > 0 && letter(at - 1) && !(name[at] == 'L' && name[at - 1] >= 'a')) continue;  // "explode"
-        std::size_t digits = text.find_first_not_of(" _.-", at + 3);
-        if (digits != text.npos && digit(digits)) {
-            std::size_t from = at;
-            while (from > 0 && std::string_view(" _.-").find(text[from - 1]) != std::string_view::npos) --from;
-            return cut(from, digits, true);
+    const auto without = [&](std::size_t at, std::size_t count, int number, Level::By by) {
+        std::vector<std::string> rest = words;
+        const auto first = rest.begin() + static_cast<std::ptrdiff_t>(at);
+        rest.erase(first, first + static_cast<std::ptrdiff_t>(count));
+        return Level{joined(rest), number, by};
+    };
+    for (std::size_t i = words.size(); i-- > 0;)
+        if (words[i] == "lod" && is_number(i + 1))
+            return without(i, 2, std::stoi(words[i + 1].substr(0, 6)), Level::By::lod);
+    static const std::map<std::string, int> qualities{
+        {"high", 0},    {"hi", 0},      {"hp", 0},      {"hd", 0},     {"mid", 1},      {"medium", 1}, {"med", 1},
+        {"mp", 1},      {"low", 2},     {"lo", 2},      {"lp", 2},     {"highpoly", 0}, {"hipoly", 0}, {"hires", 0},
+        {"highres", 0}, {"midpoly", 1}, {"lowpoly", 2}, {"lopoly", 2}, {"lores", 2},    {"lowres", 2}};
+    for (std::size_t i = words.size(); i-- > 0;)
+        if (const auto quality = qualities.find(words[i]); quality != qualities.end()) {
+            const bool two = i + 1 < words.size() && (words[i + 1] == "poly" || words[i + 1] == "res");
+            return without(i, two ? 2 : 1, quality->second, Level::By::word);
         }
-    }
-    std::size_t end = text.size();
-    while (end > 0 && !digit(end - 1)) --end;
-    if (end == 0) return {text, 0, false};
-    std::size_t from = end;
-    while (from > 0 && digit(from - 1)) --from;
-    std::size_t before = from;
-    while (before > 0 && std::string_view(" _.-").find(text[before - 1]) != std::string_view::npos) --before;
-    return cut(before, from, false);
+    for (std::size_t i = words.size(); i-- > 0;)
+        if (is_number(i)) return without(i, 1, 0, Level::By::number);
+    return {joined(words)};
 }
 
 /// A mesh under one skin.
 struct Piece {
     std::size_t mesh = 0;
     std::vector<std::size_t> blocks, nodes;
-    std::vector<std::string> names;  ///< in lower case
+    std::vector<std::string> names;  ///< their words
     std::vector<Level> levels;       ///< of each name, and of the groups above
     std::string name;
     std::uint32_t joint_set = 0, character = 0;
     std::size_t vertices = 0;
+    std::vector<Triangle> triangles;
+    double area = 0;
     Box box;
     bool rigid = false;  ///< follows one joint
     bool shown = false, follows = false;
@@ -112,7 +142,8 @@ public:
         const auto say = [&](std::size_t n, const char* one, const char* many, const std::string& then) {
             if (n) scene_.warnings.push_back(std::to_string(n) + (n == 1 ? one : many) + then);
         };
-        say(levels, " mesh is a coarser level of detail", " meshes are coarser levels of detail",
+        say(levels, " mesh is a coarser level of detail or a copy",
+            " meshes are coarser levels of detail or copies",
             " (first: " + in_quotes(first_level_) + "): weights are those of the finest (otherwise: --together)");
         say(hidden, " mesh is shown by no scene", " meshes are shown by no scene",
             " (first: " + in_quotes(first_hidden_) +
@@ -144,6 +175,17 @@ private:
             for (std::uint32_t v = block.first_vertex; v < block.first_vertex + block.vertex_count; ++v)
                 piece.box.add(scene_.positions[v]);
         }
+        std::vector<std::size_t> piece_at(scene_.positions.size());
+        for (std::size_t p = 0; p < pieces_.size(); ++p)
+            for (const std::size_t b : pieces_[p].blocks)
+                std::fill_n(piece_at.begin() + rig_.blocks[b].first_vertex, rig_.blocks[b].vertex_count, p);
+        for (const Triangle& t : scene_.triangles) {
+            Piece& piece = pieces_[piece_at[t[0]]];
+            piece.triangles.push_back(t);
+            const Point3 a = to_point(scene_.positions[t[0]]);
+            const Point3 n = cross(to_point(scene_.positions[t[1]]) - a, to_point(scene_.positions[t[2]]) - a);
+            piece.area += 0.5 * std::sqrt(dot(n, n));
+        }
         std::map<std::size_t, std::vector<std::size_t>> nodes_of;  // of written meshes
         std::set<std::size_t> changed;
         for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes) {
@@ -159,7 +201,7 @@ private:
             }
         for (Piece& piece : pieces_) {
             const auto add = [&](const std::string& name) {
-                piece.names.push_back(lower(name));
+                piece.names.push_back(joined(words_of(name)));
                 piece.levels.push_back(level_of(name));
             };
             piece.nodes = nodes_of[piece.mesh];
@@ -169,7 +211,7 @@ private:
                 // "Body" below the group "LOD1"
                 for (std::size_t above = nodes_.parent[n]; above != none; above = nodes_.parent[above]) {
                     Level group = level_of(string_of(member(*document_.at("nodes", above), "name")));
-                    if (!group.named) continue;
+                    if (group.by != Level::By::lod) continue;
                     group.stem += "/" + piece.names.back();
                     piece.levels.push_back(std::move(group));
                     break;
@@ -208,11 +250,18 @@ private:
         return hidden;
     }
 
-    /// A piece that another one may follow: one with the same joints.
+    bool share_a_joint(const Piece& a, const Piece& b) const {
+        if (a.joint_set == b.joint_set) return true;
+        const auto& first = scene_.skeleton.skins[a.joint_set];
+        const auto& second = scene_.skeleton.skins[b.joint_set];
+        return std::find_first_of(first.begin(), first.end(), second.begin(), second.end()) != first.end();
+    }
+
+    /// A piece that another one may follow: one that shares a joint with it.
     template <typename May>
     bool leader_of(const Piece& piece, const May& may) const {
         return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) {
-            return &p != &piece && !p.follows && p.joint_set == piece.joint_set && may(p);
+            return &p != &piece && !p.follows && may(p) && share_a_joint(p, piece);
         });
     }
 
@@ -231,8 +280,9 @@ private:
         std::size_t levels = 0;
         std::vector<std::size_t> finest(pieces_.size());
         std::iota(finest.begin(), finest.end(), std::size_t{0});
-        std::stable_sort(finest.begin(), finest.end(),
-                         [&](std::size_t a, std::size_t b) { return pieces_[a].vertices < pieces_[b].vertices; });
+        std::sort(finest.begin(), finest.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(pieces_[a].vertices, b) < std::pair(pieces_[b].vertices, a);
+        });
         for (const std::size_t p : finest) {  // the coarsest first, so that a leader is known to stay
             Piece& piece = pieces_[p];
             if (piece.follows) continue;
@@ -246,54 +296,64 @@ private:
         return levels;
     }
 
-    /// Whether samples of one piece have a vertex of the other one near them.
-    bool covers(const Piece& there, const Piece& piece, double distance) const {
+    /// Whether samples of one piece lie on the surface of the other one, or near it.
+    bool covers(const Piece& there, const Piece& piece, double distance) {
         constexpr std::size_t samples = 64;
         for (const std::size_t b : piece.blocks) {
             const VertexBlock& block = rig_.blocks[b];
             const std::uint32_t step = std::max<std::uint32_t>(1, block.vertex_count / samples);
             for (std::uint32_t v = 0; v < block.vertex_count; v += step) {
-                const Vec3& p = scene_.positions[block.first_vertex + v];
-                const bool near = std::any_of(there.blocks.begin(), there.blocks.end(), [&](std::size_t other) {
-                    const auto first = scene_.positions.begin() + rig_.blocks[other].first_vertex;
-                    return std::any_of(first, first + rig_.blocks[other].vertex_count, [&](const Vec3& q) {
-                        return std::hypot(double(p.x) - q.x, double(p.y) - q.y, double(p.z) - q.z) <= distance;
+                if (comparisons_ < there.triangles.size()) return false;
+                comparisons_ -= there.triangles.size();
+                const Point3 p = to_point(scene_.positions[block.first_vertex + v]);
+                const bool near =
+                    std::any_of(there.triangles.begin(), there.triangles.end(), [&](const Triangle& t) {
+                        const std::array corners{to_point(scene_.positions[t[0]]), to_point(scene_.positions[t[1]]),
+                                                 to_point(scene_.positions[t[2]])};
+                        for (std::size_t k = 0; k < 3; ++k)
+                            if (p[k] < std::min({corners[0][k], corners[1][k], corners[2][k]}) - distance ||
+                                p[k] > std::max({corners[0][k], corners[1][k], corners[2][k]}) + distance)
+                                return false;
+                        const auto share = nearest_in_triangle(corners[0], corners[1], corners[2], p);
+                        double square = 0;
+                        for (std::size_t k = 0; k < 3; ++k) {
+                            const double d = share[0] * corners[0][k] + share[1] * corners[1][k] +
+                                             share[2] * corners[2][k] - p[k];
+                            square += d * d;
+                        }
+                        return square <= distance * distance;
                     });
-                });
                 if (!near) return false;
             }
         }
         return true;
     }
 
-    /// Whether all pieces with names of this stem fill the box. Numbered segments of a body do not.
-    bool all_at_one_place(const std::string& stem, const Box& box, double distance) const {
-        return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-            const bool named = std::any_of(piece.levels.begin(), piece.levels.end(),
-                                           [&](const Level& level) { return level.stem == stem; });
-            return !named || (piece.box.within(box, distance) && box.within(piece.box, distance));
-        });
-    }
-
-    bool is_finer(const Piece& fine, const Piece& coarse) const {
+    bool is_finer(const Piece& fine, const Piece& coarse) {
         const double size = std::max(fine.box.diagonal(), coarse.box.diagonal());
-        for (const Level& b : coarse.levels)  // "Body" and "Body_LOD1"
-            if (b.named && b.number > 0 && coarse.box.within(fine.box, 0.1 * size) &&
+        if (!coarse.box.within(fine.box, 0.1 * size)) return false;
+        bool alike = false;
+        for (const Level& b : coarse.levels) {
+            const bool ordered =
+                b.by == Level::By::lod || (b.by == Level::By::word && coarse.vertices < fine.vertices);
+            // "Body" and "Body_LOD1"
+            if (ordered && b.number > 0 &&
                 std::find(fine.names.begin(), fine.names.end(), b.stem) != fine.names.end())
                 return true;
-        for (const Level& a : fine.levels)
-            for (const Level& b : coarse.levels) {
-                if (a.named && b.named && a.number < b.number &&
-                    (a.stem == b.stem ? coarse.box.within(fine.box, 0.1 * size)
-                                      : coarse.box.within(fine.box, 0.02 * size)))
+            for (const Level& a : fine.levels) {
+                if (ordered && a.by == b.by && a.number < b.number &&
+                    (a.stem == b.stem || (b.by == Level::By::lod && coarse.box.within(fine.box, 0.02 * size))))
                     return true;
-                // Without the word: clearly fewer vertices, and the same place on all sides and between.
-                if (!(a.named && b.named) && a.stem == b.stem && a.number != b.number &&
-                    4 * coarse.vertices <= 3 * fine.vertices && all_at_one_place(a.stem, fine.box, 0.03 * size) &&
-                    covers(fine, coarse, 0.02 * size) && covers(coarse, fine, 0.1 * size))
-                    return true;
+                if (a.by == Level::By::lod && b.by == Level::By::lod && a.number != b.number) return false;
+                alike = alike || a.stem == b.stem;
             }
-        return false;
+        }
+        // Otherwise the surfaces decide: by their area, since the box of ten finger tips is that of two hands.
+        const double extent = std::sqrt(std::min(fine.area, coarse.area));
+        const double distance = (alike ? 0.05 : 0.02) * extent;
+        return coarse.vertices <= fine.vertices && coarse.area <= 2 * fine.area && fine.area <= 2 * coarse.area &&
+               fine.box.within(coarse.box, 0.05 * extent) && coarse.box.within(fine.box, 0.05 * extent) &&
+               covers(fine, coarse, distance) && covers(coarse, fine, distance);
     }
 
     /// Numbers the pieces by the root joints of their skins: those that share one are one character.
@@ -336,6 +396,7 @@ private:
     const Rig& rig_;
     const NodeTree& nodes_;
     std::vector<Piece> pieces_;
+    std::size_t comparisons_ = 200'000'000;  ///< of points with triangles: a bound on the time
     std::string first_level_, first_hidden_;
 };
 

@@ -314,8 +314,7 @@ private:
                 put_rest(attributes, read, block.vertex_count);
                 put_indices(out, read);
                 // The reflection of a mirrored mesh is now in its vertices, so its triangles are reversed.
-                if (determinant(block.to_scene) * determinant(to_matrix(posed_.pose.to_world)) < 0)
-                    turn_faces(out, read, block.vertex_count);
+                if (block.mirrored) turn_faces(out, read, block.vertex_count);
                 list.push_back(std::move(out));
             }
             if (const Json* all = member(from, "primitives"); all && all->size() > list.size())

@@ -34,6 +34,8 @@ struct VertexBlock {
     std::uint32_t first_vertex = 0, vertex_count = 0;
     std::size_t skin = 0;  ///< into Rig::skins
     std::vector<PrimitiveRef> primitives;
+    /// Whether the node mirrors: a viewer then sees the other side of triangles, also where a skin moves them.
+    bool mirrored = false;
     Matrix to_scene;  ///< from the space of POSITION
     /// The same for each vertex, where they differ: a mesh that was bound in another pose than the scene's.
     std::vector<Matrix> to_scene_each;

@@ -428,7 +428,8 @@ Status rewrite_matrices(const Request& request, Plan& plan) {
         added.count = read->nodes.size();
         added.target = 0;
         if (const Json* old = member(*request.document.at("skins", number), "inverseBindMatrices"))
-            added.replaces = *whole(old);
+            if (const auto index = whole(old); index && *index < request.document.count("accessors"))
+                added.replaces = *index;
         for (const auto& [place, matrix] : matrices) read->inverse_bind[place] = matrix;
         for (const Matrix& bind : read->inverse_bind)
             for (const double value : bind.m) append_floats(added, std::array{static_cast<float>(value)});

@@ -284,7 +284,9 @@ private:
             }
             if (at->second != *mesh) rig_.skinned_nodes.push_back({n, at->second, skin});
             if (!is_new) continue;
-            if (const Status s = meshes_.read(*mesh, at->second, skin, Matrix{}); !s) return s;
+            if (const Status s = meshes_.read(*mesh, at->second, skin, Matrix{}, determinant(nodes_.world[n]) < 0);
+                !s)
+                return s;
         }
         if (copies)
             scene_.warnings.push_back(
@@ -361,7 +363,7 @@ private:
                 written = copy;
             }
             const std::size_t before = scene_.primitives.size();
-            SINEW_TRY(meshes_.read(*mesh, written, skin, nodes_.world[n]));
+            SINEW_TRY(meshes_.read(*mesh, written, skin, nodes_.world[n], determinant(nodes_.world[n]) < 0));
             if (scene_.primitives.size() > before)
                 rig_.skinned_nodes.push_back({n, written, skin});
             else if (written != *mesh)

@@ -28,6 +28,7 @@ public:
 
     std::vector<std::size_t> run() {
         find_possible_joints();
+        leave_out_groups();
         std::vector<std::size_t> joints = search();
         // A robot may have a mesh on every joint.
         if (joints.size() < 2 && find_joints_with_meshes()) joints = search();
@@ -86,6 +87,25 @@ private:
             const bool within = has_possible_parent(i) && !named_like_holder(parent_[i]) && !at_parent(i);
             possible_[i] = limbs > 1 || (branches > 0 && within) ||
                            (branches > 1 && names_body_part(string_of(member(*document_.at("nodes", i), "name"))));
+        }
+    }
+
+    /// A node at its parent's place that only groups meshes, and that no animation moves, is no joint.
+    void leave_out_groups() {
+        std::set<std::size_t> moved;
+        for (std::size_t a = 0; a < document_.count("animations"); ++a)
+            if (const Json* channels = member(*document_.at("animations", a), "channels");
+                channels && channels->is_array())
+                for (const Json& channel : *channels)
+                    if (const Json* target = member(channel, "target"))
+                        if (const auto node = whole(member(*target, "node"))) moved.insert(*node);
+        for (std::size_t k = top_down_.size(); k-- > 0;) {
+            const std::size_t i = top_down_[k];
+            if (!possible_[i] || children_[i].empty() || !has_possible_parent(i) || !at_parent(i) ||
+                moved.contains(i) || named_like_joint(i))
+                continue;
+            if (std::none_of(children_[i].begin(), children_[i].end(), [&](std::size_t c) { return possible_[c]; }))
+                possible_[i] = false;
         }
     }
 

@@ -22,14 +22,17 @@ Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std:
     skin.inverse_bind.resize(skin.nodes.size());
     const Json* accessor = member(*found, "inverseBindMatrices");
     if (!accessor) return skin;  // identity, as glTF defines
+    for (Matrix& m : skin.inverse_bind) m.m.fill(0);
+    const std::string name = place + ": inverseBindMatrices";
     const auto accessor_index = whole(accessor);
-    if (!accessor_index) return document.error(place + ": inverseBindMatrices must be an index");
-    const auto elements = accessors.read(*accessor_index, place + ": inverseBindMatrices");
-    if (!elements) return elements.error();
-    if (elements->width != 16 || elements->component != Component::f32)
-        return document.error(place + ": inverseBindMatrices must be MAT4 of floats");
+    const Result<Elements> elements = accessor_index ? accessors.read(*accessor_index, name)
+                                                     : Result<Elements>(document.error(name + " must be an index"));
+    if (!elements && elements.error().code != ErrorCode::input) return elements.error();
+    if (!elements || elements->width != 16 || elements->component != Component::f32) {
+        skin.fault = elements ? name + " must be MAT4 of floats" : elements.error().message;
+        return skin;
+    }
     const std::vector<float> values = as_floats(*elements, false);
-    for (std::size_t j = elements->count; j < skin.nodes.size(); ++j) skin.inverse_bind[j].m.fill(0);
     for (std::size_t j = 0; j < std::min(elements->count, skin.nodes.size()); ++j)
         std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(j * 16), 16, skin.inverse_bind[j].m.begin());
     return skin;
@@ -46,6 +49,7 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         if (!index) return document.error("node " + std::to_string(n) + ": skin must be an index");
         if (worn.place.contains(*index)) continue;
         SINEW_TRY_LET(auto skin, read_skin(document, accessors, *index));
+        if (!skin.fault.empty()) scene.warnings.push_back(skin.fault + ": the matrices are left out");
         RigSkin rig_skin;
         for (const std::size_t joint_node : skin.nodes) {
             const auto [at, is_new] =

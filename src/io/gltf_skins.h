@@ -12,6 +12,7 @@ namespace sinew::io {
 struct Skin {
     std::vector<std::size_t> nodes;    ///< of its joints, in its order
     std::vector<Matrix> inverse_bind;  ///< of each; zero where the file has none for it
+    std::string fault;                 ///< why none can be read, or empty
 };
 Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std::size_t index);
 

@@ -85,20 +85,23 @@ Status scale_skeleton(Skeleton& skeleton, double factor) {
 
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base, const LoadOptions& options, Context* context) {
-    std::optional<Skeleton> skeleton = options.own_skeleton;
+    std::optional<SkeletonFile> file = options.own_skeleton;
+    std::optional<Skeleton> skeleton;
     std::vector<PoseClip> clips;
     std::vector<std::string> notes;
     if (!options.skeleton.empty()) {
-        auto loaded = load_skeleton_file(options.skeleton, options.skeleton_clips, context, options.follow_links);
-        if (!loaded) return loaded.error();
-        skeleton = std::move(loaded->skeleton);
-        clips = std::move(loaded->clips);
+        SINEW_TRY_LET(file,
+                      load_skeleton_file(options.skeleton, options.skeleton_clips, context, options.follow_links));
+    }
+    if (file) {
+        skeleton = std::move(file->skeleton);
+        clips = std::move(file->clips);
         for (PoseClip& clip : clips)
             for (PoseKey& key : clip.keys)
                 for (JointPose& pose : key.joints)
                     for (double& t : pose.translation) t *= options.skeleton_scale;
-        if (!loaded->pose.empty())
-            notes.push_back("the skeleton is that of " + options.skeleton.string() + " in " + loaded->pose);
+        const std::string from = options.skeleton.empty() ? "another file" : options.skeleton.string();
+        if (!file->pose.empty()) notes.push_back("the skeleton is that of " + from + " in " + file->pose);
     } else if (options.skeleton_clips) {
         return Error{ErrorCode::usage, "--with-clips is for the file of --skeleton: give one"};
     }
@@ -165,12 +168,7 @@ Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool 
     // Skeleton JSON begins as glTF JSON does.
     const bool character = as_text(*bytes).starts_with("glTF") || extension == ".gltf" || extension == ".glb" ||
                            extension == ".vrm" || is_foreign(extension);
-    if (!character) {
-        if (with_clips) return Error{ErrorCode::usage, name + ": skeleton JSON and TGF have no animations"};
-        auto skeleton = parse_skeleton(as_text(*bytes), name);
-        if (!skeleton) return skeleton.error();
-        return SkeletonFile{std::move(*skeleton), "", {}};
-    }
+    if (!character) return parse_skeleton_file(as_text(*bytes), name, with_clips, context);
     auto document =
         document_of(*bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();

@@ -278,8 +278,18 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
                 return fail(faces.line[f], "the face names vertex " + std::to_string(vertex + 1) +
                                                ", but there are only " + std::to_string(mesh.positions.size()));
     const std::vector<std::uint32_t> corners = split_corners(faces, uvs, normals, mesh);
-    mesh.triangles = triangulate(mesh.positions, faces.first, corners, &mesh.fanned);
-    if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+    // In pieces, between which it can be cancelled: large polygons take the square of their corners.
+    const auto ends = std::span(faces.first);
+    for (std::size_t from = 0, to = 0; from < faces.line.size(); from = to) {
+        constexpr std::size_t piece = 4096;  // corners
+        for (to = from + 1; to < faces.line.size() && faces.first[to + 1] - faces.first[from] <= piece;) ++to;
+        std::size_t fanned = 0;
+        const std::vector<Triangle> cut =
+            triangulate(mesh.positions, ends.subspan(from, to - from + 1), corners, &fanned);
+        mesh.triangles.insert(mesh.triangles.end(), cut.begin(), cut.end());
+        mesh.fanned += fanned;
+        if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+    }
     sort_by_part(faces, mesh);
     return mesh;
 }

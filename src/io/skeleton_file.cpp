@@ -226,14 +226,23 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
+Result<SkeletonFile> parse_skeleton_file(std::string_view text, const std::string& name, bool with_clips,
+                                         Context* context) {
     if (text.starts_with("glTF")) {
         auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name,
-                                       std::make_shared<ModelFiles>());
+                                       std::make_shared<ModelFiles>(std::filesystem::path(), context));
         if (!document) return document.error();
-        auto file = read_skeleton(std::move(*document), false, nullptr);
-        if (!file) return file.error();
-        return std::move(file->skeleton);
+        return read_skeleton(std::move(*document), with_clips, context);
+    }
+    if (with_clips) return Error{ErrorCode::usage, name + ": skeleton JSON and TGF have no animations"};
+    SINEW_TRY_LET(Skeleton skeleton, parse_skeleton(text, name));
+    return SkeletonFile{std::move(skeleton), "", {}};
+}
+
+Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
+    if (text.starts_with("glTF")) {
+        SINEW_TRY_LET(SkeletonFile file, parse_skeleton_file(text, name));
+        return std::move(file.skeleton);
     }
     const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (start == text.npos) return input_error(name, "the skeleton file is empty");

@@ -31,8 +31,8 @@ public:
     ~Painter();
 
     /// Draws the figure over `background` into the box of the image. In tiles, so that memory does not grow
-    /// with the image.
-    Status draw(const Figure& figure, const Box& box, Rgb background, Image& image);
+    /// with the image, and in pieces between which it can be cancelled.
+    Status draw(const Figure& figure, const Box& box, Rgb background, Image& image, Context* context);
 
 private:
     struct Objects;

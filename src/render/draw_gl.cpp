@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.h"
 #include "core/try.h"
 #include "gl/context.h"
 #include "render/draw.h"
@@ -265,10 +266,18 @@ void set_paint(GLuint program, const Paint& paint) {
     glProgramUniform1fv(program, at(program, "isoline"), static_cast<GLsizei>(count), lines.data());
 }
 
-void draw_batch(const Batch& batch, bool faces) {
+/// In pieces: a driver without hardware may take minutes for what covers the picture many times.
+void draw_batch(const Batch& batch, bool faces, const Context* context) {
+    constexpr GLsizei piece = 4096;
     if (batch.count == 0) return;
     glBindVertexArray(batch.array);
-    faces ? glDrawArraysInstanced(GL_TRIANGLES, 0, 6, batch.count) : glDrawArrays(GL_TRIANGLES, 0, batch.count);
+    const GLsizei step = faces ? piece : 3 * piece;
+    for (GLsizei first = 0; first < batch.count && !cancelled(context); first += step) {
+        const GLsizei count = std::min(step, batch.count - first);
+        faces ? glDrawArraysInstancedBaseInstance(GL_TRIANGLES, 0, 6, count, static_cast<GLuint>(first))
+              : glDrawArrays(GL_TRIANGLES, first, count);
+        if (batch.count > step) glFinish();
+    }
 }
 
 /// The triangles of one tile.
@@ -281,11 +290,12 @@ struct TileBatches {
 /// Draws one figure, tile by tile.
 class Painter::FigurePainter {
 public:
-    FigurePainter(Objects& gl, const Figure& figure, const Box& box, Rgb background, Image& image)
+    FigurePainter(Objects& gl, const Figure& figure, const Box& box, Rgb background, Image& image, Context* context)
         : gl_(gl),
           figure_(figure),
           box_(box),
           image_(image),
+          context_(context),
           across_((box.width + kTile - 1) / kTile),
           down_((box.height + kTile - 1) / kTile),
           width_((box.width + across_ - 1) / across_),
@@ -303,6 +313,7 @@ public:
                 // Rows of the image run down, pixels of the panel up.
                 const int left = tx * width_, low = box_.height - (ty + 1) * height_;
                 SINEW_TRY(draw_tile(left, low));
+                if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while drawing"};
                 copy_tile(left, low);
             }
         return Done{};
@@ -372,9 +383,9 @@ private:
         set_window(gl_.surface_depth, figure_, outer);
         set_window(gl_.voxel_depth, figure_, outer);
         glUseProgram(gl_.surface_depth);
-        draw_batch(batches.skin, false);
+        draw_batch(batches.skin, false, context_);
         glUseProgram(gl_.voxel_depth);
-        draw_batch(batches.faces, true);
+        draw_batch(batches.faces, true, context_);
     }
 
     // Ambient occlusion from depth.
@@ -411,10 +422,10 @@ private:
         glProgramUniform1i(gl_.voxel, at(gl_.voxel, "mode"), 3);
         glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), by_value ? 2 : by_colour ? 1 : 0);
         glUseProgram(gl_.surface);
-        draw_batch(batches.skin, false);
+        draw_batch(batches.skin, false, context_);
         if (!figure_.faces.empty()) {
             glUseProgram(gl_.voxel);
-            draw_batch(batches.faces, true);
+            draw_batch(batches.faces, true, context_);
         }
     }
 
@@ -434,12 +445,12 @@ private:
     void draw_lines(const Batch& lines) {
         glUseProgram(gl_.surface);
         glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), 5);
-        draw_batch(lines, false);
+        draw_batch(lines, false, context_);
         if (!shows_hidden_lines()) return;
         begin_blending(0.25f);
         glDepthMask(GL_FALSE);
         glDepthFunc(GL_GREATER);
-        draw_batch(lines, false);
+        draw_batch(lines, false, context_);
         glDepthMask(GL_TRUE);
         glDepthFunc(GL_LESS);
         end_blending();
@@ -451,11 +462,11 @@ private:
         glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), 4);
         glClear(GL_DEPTH_BUFFER_BIT);
         glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-        draw_batch(bones, false);
+        draw_batch(bones, false, context_);
         glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
         begin_blending(0.82f);
         glDepthFunc(GL_EQUAL);
-        draw_batch(bones, false);
+        draw_batch(bones, false, context_);
         end_blending();
     }
 
@@ -503,6 +514,7 @@ private:
     const Figure& figure_;
     const Box& box_;
     Image& image_;
+    Context* const context_;
     const int across_, down_;            // tiles
     const int width_, height_, margin_;  // of a tile, in pixels
     const Linear clear_;
@@ -510,8 +522,8 @@ private:
     std::vector<std::uint8_t> pixels_;  // of a tile
 };
 
-Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image& image) {
-    return FigurePainter(*objects_, figure, box, background, image).run();
+Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image& image, Context* context) {
+    return FigurePainter(*objects_, figure, box, background, image, context).run();
 }
 
 }  // namespace sinew

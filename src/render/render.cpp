@@ -315,7 +315,7 @@ Result<Image> render(const Picture& picture, Context* context) {
         const bool own_scale = panel.focus || !picture.same_scale;
         const double scale = own_scale ? fit(frames.shown[i], box) : common_scale;
         const Figure figure = make_figure(panel, box, frames.shown[i], frames.own[i], scale, (*voxels)[i], context);
-        SINEW_TRY(painter.draw(figure, box, colours.background, image));
+        SINEW_TRY(painter.draw(figure, box, colours.background, image, context));
     }
     report_progress(context, "drawing", 1);
     for (const BarItem& bar : layout.bars) draw_bar(image, bar, colours, layout.text_size);

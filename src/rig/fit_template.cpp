@@ -266,12 +266,24 @@ private:
         return Done{};
     }
 
-    /// The character in voxels of which at least `voxels` are along this length, as far as the resolution allows.
+    /// Whether the character can be had in voxels of this resolution in some seconds, and within the limit of
+    /// memory. Ambiguous voxels cost most; where they are few, they are at the surface.
+    bool can_voxelize(int resolution) const {
+        constexpr double most = 8e6;
+        const double finer = static_cast<double>(resolution) / volume_.resolution;
+        if (static_cast<double>(volume_.ambiguous) * finer * finer > most) return false;
+        const double bytes = 0.7 * std::pow(resolution, 3) + 250.0 * static_cast<double>(mesh_.triangles.size());
+        return !context_ || !context_->memory_limit || bytes <= static_cast<double>(context_->memory_limit);
+    }
+
+    /// The character in voxels of which at least `voxels` are along this length, as far as can_voxelize allows.
     Result<VoxelGrid> voxelized(double length, double voxels) const {
         const double side = 2 * std::max({half_[0], half_[1], half_[2]});
         VoxelizeOptions options;
         options.resolution = 128;
-        while (options.resolution < 1024 && length < voxels * side / options.resolution) options.resolution *= 2;
+        while (options.resolution < 1024 && length < voxels * side / options.resolution &&
+               can_voxelize(2 * options.resolution))
+            options.resolution *= 2;
         return voxelize(mesh_, analyse_mesh(mesh_, context_), options, context_);
     }
 

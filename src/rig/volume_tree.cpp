@@ -137,6 +137,8 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     if (solid.empty()) return Error{ErrorCode::input, "the mesh has no volume in which a skeleton could be placed"};
     BodyVolume volume;
     volume.voxel = grid->transform.voxel;
+    volume.resolution = resolution;
+    volume.ambiguous = grid->ambiguous;
     std::size_t count = 1;
     for (std::size_t k = 0; k < 3; ++k) {
         volume.size[k] = high[k] - low[k] + 1 + 2 * kMargin;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/lists.h"
+#include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "surface/triangle_tree.h"

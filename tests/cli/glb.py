@@ -107,15 +107,16 @@ class Doc:
             for p, primitive in enumerate(mesh["primitives"]):
                 yield m, p, primitive
 
-    def weight_accessors(self):
-        """Accessors that are used only as JOINTS_n or WEIGHTS_n."""
+    def weight_accessors(self, matrices=False):
+        """Accessors that are used only as JOINTS_n or WEIGHTS_n; with matrices, also as inverse bind matrices."""
         weight, other = set(), set()
         for _, _, primitive in self.primitives():
             for name, a in primitive["attributes"].items():
                 (weight if WEIGHT_ATTRIBUTE.match(name) else other).add(a)
             other.update(v for t in primitive.get("targets", []) for v in t.values())
             other.update([primitive["indices"]] if "indices" in primitive else [])
-        other.update(s["inverseBindMatrices"] for s in self.list("skins") if "inverseBindMatrices" in s)
+        (weight if matrices else other).update(
+            s["inverseBindMatrices"] for s in self.list("skins") if "inverseBindMatrices" in s)
         for animation in self.list("animations"):
             for sampler in animation["samplers"]:
                 other.update((sampler["input"], sampler["output"]))
@@ -218,10 +219,11 @@ def spelled(text):
     return json.loads(text, parse_float=Spelled, parse_int=Spelled)
 
 
-def surgery_problems(before, after, new_skin=False):
+def surgery_problems(before, after, new_skin=False, new_matrices=False):
     """A list of changes between two documents other than in JOINTS_n and WEIGHTS_n; empty if there are none.
 
-    new_skin: the input had no skin, so one may be added, and a node may get it."""
+    new_skin: the input had no skin, so one may be added, and a node may get it. new_matrices: inverse bind matrices may
+    be other ones, as sinew says in a note."""
     problems = []
 
     def same(a, b, path):
@@ -231,12 +233,12 @@ def surgery_problems(before, after, new_skin=False):
     a, b = spelled(before.text), spelled(after.text)
     draco = before.draco_accessors()
     is_draco = any(DRACO in p.get("extensions", {}) for _, _, p in before.primitives())
-    weights = before.weight_accessors()
+    weights = before.weight_accessors(new_matrices)
 
     # Top level: all keys except the four arrays that hold weights, in the same order.
     edited = {"accessors", "bufferViews", "buffers", "meshes"}
     edited |= {"extensionsUsed", "extensionsRequired"} if is_draco else set()
-    edited |= {"skins", "nodes"} if new_skin else set()
+    edited |= {"skins", "nodes"} if new_skin else {"skins"} if new_matrices else set()
     same(
         {k: v for k, v in a.items() if k not in edited},
         {k: v for k, v in b.items() if k not in edited},
@@ -244,6 +246,9 @@ def surgery_problems(before, after, new_skin=False):
     )
     for key in ("extensionsUsed", "extensionsRequired") if is_draco else ():
         same([e for e in a.get(key, []) if e != DRACO], [e for e in b.get(key, []) if e != DRACO], key)
+    if new_matrices:
+        skins = [[{k: v for k, v in s.items() if k != "inverseBindMatrices"} for s in d["skins"]] for d in (a, b)]
+        same(*skins, "skins")
     if new_skin:
         same(a["nodes"], [{k: v for k, v in n.items() if k != "skin"} for n in b["nodes"]][: len(a["nodes"])], "nodes")
 

@@ -304,6 +304,21 @@ class RigidParts(KindCase):
         parts = {**self.PARTS, "weapon_slot": ((1.6, 0.9, 0), (1.6, 1.6, 0), 0.05)}
         self.check(self.robot(joints, parts)[0], parts=parts)
 
+    def test_groups_between_a_part_and_its_joint(self):
+        """Nodes at the joint's place that only group meshes are no joints; one that a clip moves is."""
+        for clip in False, True:
+            g, nodes = self.robot(parts={p: self.PARTS[p] for p in ("spine", "upper_arm_L", "forearm_L", "hand_L")})
+            groups = g.node("geometry", g.node("group", nodes["head"]))
+            points, faces = tube(*self.PARTS["head"])
+            g.node("part of head", groups, mesh=g.mesh(points - (0, 1.2, 0), faces, name="part of head"))
+            if clip:
+                times = g.accessor([0, 1], 5126, "SCALAR", min=[0], max=[1])
+                turns = g.accessor([(0, 0, 0, 1), (0, 0.6, 0, 0.8)], 5126, "VEC4")
+                g.json["animations"] = [{"samplers": [{"input": times, "output": turns}],
+                                         "channels": [{"sampler": 0, "target": {"node": groups, "path": "rotation"}}]}]
+            out, _ = self.bind(g)
+            self.assertEqual({n for row in weights(out, "part of head") for n in row}, {"geometry" if clip else "head"})
+
     def test_other_meshes_are_bound_as_before(self):
         g, _ = self.robot(parts={"head": self.PARTS["head"], "hand_L": self.PARTS["hand_L"]})
         g.node("suit", mesh=g.mesh(*joined(tube(*self.PARTS[p]) for p in ("spine", "upper_arm_L", "forearm_L")), name="suit"))
@@ -362,6 +377,37 @@ class MirroredInstances(KindCase):
                 obj = self.pose(bound, ".obj")
                 faces = [line.split()[1:4] for line in obj.read_text().splitlines() if line.startswith("f ")]
                 self.assertGreater(self.volume(glb.obj_positions(obj), np.array(faces, int) - 1), 0.03)
+
+
+    def test_matrices_that_mirror(self):
+        """A viewer turns triangles where the node mirrors, not where inverse bind matrices do."""
+        flip = np.diag([-1.0, 1, 1, 1])
+        for node in False, True:
+            g = Gltf()
+            names = g.skeleton(parent=g.node("Armature", **({"scale": [-1, 1, 1]} if node else {})))
+            points, faces = body()
+            stored = points if node else points @ flip[:3, :3]
+            place = {name: np.array(at) for name, _, at in FIGURE}
+            owner = [min(range(len(FIGURE)), key=lambda j: np.linalg.norm(place[FIGURE[j][0]] - p)) for p in points]
+            joints = np.zeros((len(points), 4), int)
+            joints[:, 0] = owner
+            mesh = g.mesh(stored, faces, name="body", JOINTS_0=g.accessor(joints, 5121, "VEC4"),
+                          WEIGHTS_0=g.accessor(np.tile([1, 0, 0, 0], (len(points), 1)), 5126, "VEC4"))
+            inverse = np.tile(np.eye(4), (len(FIGURE), 1, 1))
+            inverse[:, :3, 3] = [-place[name] for name, _, _ in FIGURE]
+            if not node:
+                inverse = inverse @ flip
+            g.json["skins"] = [{"joints": list(names.values()), "inverseBindMatrices":
+                                g.accessor(inverse.transpose(0, 2, 1).reshape(-1, 16), 5126, "MAT4")}]
+            g.node("body", 0 if node else None, mesh=mesh, skin=0)
+            bound, _ = self.bind(g)
+            pose, out = self.folder / "pose.json", self.folder / "posed.glb"
+            pose.write_text(json.dumps({"joints": {}}))
+            self.assertEqual(support.sinew("pose", bound, "--pose", pose, "-o", out).returncode, 0)
+            doc = glb.Doc(out)
+            for _, _, primitive in doc.primitives():
+                shown = doc.accessor(primitive["attributes"]["POSITION"]).astype(float)
+                self.assertGreater(self.volume(shown, doc.accessor(primitive["indices"]).reshape(-1, 3)), 0.01)
 
 
 class DamagedWeights(KindCase):
@@ -425,6 +471,16 @@ class DamagedWeights(KindCase):
         g, n = self.bar()
         g.json["accessors"][self.attributes(g)["WEIGHTS_0"]]["count"] = n + 9
         self.expect(g, "the file's weights of this primitive are left out")
+
+    def test_matrices_that_cannot_be_read(self):
+        """They are those of the rest pose."""
+        for fault in ({"inverseBindMatrices": 99}, {"inverseBindMatrices": None}, {"inverseBindMatrices": "x"}):
+            g, _ = self.bar()
+            g.json["skins"][0].update(fault)
+            self.expect(g, "skin 0", "inverseBindMatrices", "--repair-matrices")
+        g, _ = self.bar()
+        g.json["accessors"][g.json["skins"][0]["inverseBindMatrices"]].update(type="VEC4")
+        self.expect(g, "skin 0: inverseBindMatrices must be MAT4 of floats", options=("--repair-matrices",))
 
     def test_an_empty_primitive_beside_a_good_one(self):
         for indices in (False, True):

@@ -42,6 +42,42 @@ class Levels(LevelsCase):
     def test_named_by_a_number(self):
         self.undisturbed([person.body(name="Body"), self.level("Body.001")], "1 mesh is a coarser level of detail")
 
+    def test_named_by_quality_and_not_at_all(self):
+        """Words, spellings of them, equal names, other names: the surfaces decide. In either order of the meshes."""
+        for fine, coarse in (
+            ("Body_high", "Body_low"), ("Body-HP", "Body-LP"), ("BodyHiRes", "Body lo res"), ("Body", "body_lowpoly"),
+            ("Body", "Body"), ("", ""), ("Body", "Cube.003"), ("Body.LOD0", "Body.LOD1"), ("BodyLOD00", "BodyLOD01"),
+            ("Body000", "Body001"), ("Body_LOD 0", "LOD-1"),
+        ):  # fmt: skip
+            body, level = person.body(name=fine), self.level(coarse)
+            self.undisturbed([body, level], "1 mesh is a coarser level of detail")
+            got = self.bound("turned", [level, body])
+            self.assertLess(person.apart(self.plain(), got, 0, 1), 1e-6)
+
+    def test_with_fewer_joints(self):
+        """A level whose skin lacks hands and ends: their weights go to the joints above."""
+        keep = [j for j, name in enumerate(person.NAMES) if not name.startswith("hand") and not name.endswith("_end")]
+
+        def edit(doc, data):
+            doc["skins"][1]["joints"] = keep
+            doc["skins"][1]["inverseBindMatrices"] = person.add(
+                doc, data, np.linalg.inv(person.REST)[keep].transpose(0, 2, 1).reshape(-1, 16), 5126, "MAT4")
+
+        level = self.level("body_LOD1")
+        where = {j: i for i, j in enumerate(keep)}
+        level["owner"] = np.array([where.get(j, where.get(person.JOINTS[j][1])) for j in level["owner"]])
+        plain = self.plain()
+        got = self.bound("many", [person.body(name="body_LOD0"), level], edit=edit)
+        self.assertLess(person.apart(plain, got), 1e-6)
+        self.assertRegex(self.said.stdout, "1 mesh is a coarser level of detail")
+        fine = person.dense(got)
+        for j in reversed(range(len(person.JOINTS))):
+            if j not in keep:
+                fine[:, person.JOINTS[j][1]] += fine[:, j]
+                fine[:, j] = 0
+        near = ((level["positions"][:, None] - person.body()["positions"][None]) ** 2).sum(2).argmin(1)
+        self.assertLess(np.abs(person.dense(got, 1) - fine[near]).sum(1).mean(), 0.25)
+
     def test_in_groups(self):
         """Meshes of one name below nodes that are named after the level."""
 
@@ -63,10 +99,16 @@ class Levels(LevelsCase):
         self.undisturbed([person.body(), self.level("far away")], "1 mesh is", edit=edit)
 
     def test_no_levels(self):
-        """Names with numbers at other places, and words with these letters."""
+        """Names with numbers or words at other places, and a coat that leaves the head free."""
         left = self.level("sleeve1", person.BONES[3:5], radius=0.12)
         right = self.level("sleeve2", person.BONES[5:7], radius=0.12)
-        self.bound("many", [person.body(), left, right, self.level("Explode1")])
+        high = self.level("leg_high", person.BONES[7:8], radius=0.12)
+        low = self.level("leg_low", person.BONES[8:9], radius=0.12)
+        coat = self.level("coat", person.BONES[:2] + person.BONES[3:], radius=0.1)
+        tips = [self.level(f"tips{k}", [(4, 12), (6, 13)], radius=0.02, rings=2) for k in range(3)]  # of both hands
+        for k, tip in enumerate(tips):
+            tip["positions"] = tip["positions"] * (1, 0.2, 0.2) + (0, 1.1 + 0.01 * k, 0.03 * k)
+        self.bound("many", [person.body(), left, right, high, low, coat, *tips])
         self.assertNotIn("level", self.said.stdout)
 
 
@@ -177,6 +219,23 @@ class Characters(LevelsCase):
         for mesh in 0, 1:
             self.assertLess(person.apart(got, again, mesh), 1e-6)
         self.assertEqual(glb.weight_problems(glb.Doc(again)), [])
+
+    def test_another_mesh_in_a_kept_volume(self):
+        """What is not shown takes its rows from the body there, too, and is not outside of the volume."""
+        def edit(doc, data):
+            doc["scenes"][0]["nodes"].pop()
+
+        kept = self.at / "kept.binding"
+        plain = self.bound("plain", [person.body()], "--save-binding", kept)
+        draft = self.level("draft", radius=0.3)
+        person.write(self.at / "two.glb", [person.body(), draft], edit=edit)
+        said = support.sinew("bind", self.at / "two.glb", "-o", self.at / "again.glb", "--reuse", kept)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertNotIn("outside", said.stdout)
+        self.assertLess(person.apart(plain, self.at / "again.glb"), 1e-6)
+        fresh = self.bound("fresh", [person.body(), draft], edit=edit)
+        self.assertLess(person.apart(fresh, self.at / "again.glb", 1), 1e-6)
+
 
 
 if __name__ == "__main__":

@@ -90,6 +90,15 @@ class Links(FilesCase):
         self.assertIn("--follow-links", done.stdout + done.stderr)
         done = support.run(*words, "--retry", "--", "--method", "closest-distance", "--follow-links")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # Also to the commands that compare and check: their own file is a link, too.
+        (self.at / "list.jsonl").write_text(json.dumps({"input": str(self.model), "reference": str(self.model),
+                                                        "output": "r.glb", "gates": {"check": "default"}}))
+        words = [support.SINEW, "batch", self.at / "list.jsonl", "-o", self.at / "out"]
+        done = support.run(*words, "--", "--method", "closest-distance", "--follow-links")
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
+        line = json.loads((self.at / "out/results.jsonl").read_text().splitlines()[-1])
+        self.assertNotIn("link", line.get("message", ""), line)
+        self.assertIn("compare", line)
 
     def test_images_and_materials_outside_are_left_out(self):
         secret = self.at / "secret.png"
@@ -126,6 +135,28 @@ class Memory(FilesCase):
         self.assertRegex(text, f"limit of {limit} MB")
         if not support.SANITIZED:
             self.assertLess(peak, within or 2 * limit + 100)
+
+    def packed(self, doc, data):
+        """A GLB of the document with this buffer."""
+        doc.json["buffers"][0]["byteLength"] = len(data)
+        path = self.at / "bomb.glb"
+        path.write_bytes(make.packed(doc.json, data))
+        return path
+
+    def test_counts_that_draco_states(self):
+        """Asked for before they are decoded: a hundred bytes may state two billion faces."""
+        many = b"\xff\xff\xff\xff\x07"
+        for kind in b"\1\0" + many + many, b"\0" + many + many:  # edgebreaker, sequential
+            doc = glb.Doc(self.bar())
+            data = bytearray(doc.buffers[0])
+            blob = b"DRACO\2\2\1" + kind[:1] + b"\0\0" + kind[1:] + bytes(64)
+            doc.json["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": len(blob)})
+            primitive = doc.json["meshes"][0]["primitives"][0]
+            primitive["extensions"] = {"KHR_draco_mesh_compression": {
+                "bufferView": len(doc.json["bufferViews"]) - 1, "attributes": {"POSITION": 0}}}
+            doc.json["extensionsUsed"] = ["KHR_draco_mesh_compression"]
+            data += blob + bytes(-len(blob) % 4)
+            self.refused(100, ["inspect", self.packed(doc, data)])
 
     def test_a_file_that_is_named_often_is_read_once(self):
         model = self.gltf(self.at / "m")
@@ -169,9 +200,7 @@ class Memory(FilesCase):
         doc.json["extensionsUsed"] = doc.json["extensionsRequired"] = ["EXT_meshopt_compression"]
         data += stream
         data += bytes(-len(data) % 4)
-        doc.json["buffers"][0]["byteLength"] = len(data)
-        bomb = self.at / "bomb.glb"
-        bomb.write_bytes(make.packed(doc.json, data))
+        bomb = self.packed(doc, data)
         self.assertLess(bomb.stat().st_size, 600_000)
         self.refused(100, ["bind", bomb, "-o", self.at / "o.glb"])
 
@@ -324,6 +353,15 @@ class Time(FilesCase):
             {"name": "b", "parent": "a", "head": [size / 2, size / 2], "tail": [size / 2, size * 0.1]}]}))
         self.seconds(20, "cutout", self.at / "comb.png", "--bones", bones, "-o", self.at / "comb.glb")
 
+    @support.without_sanitizers
+    def test_a_soup_of_triangles_for_a_template(self):
+        """Hands in the finest voxels, each of which needs a winding number."""
+        corners = np.random.default_rng(1).random((6000, 3)) * (1, 2, 1)
+        soup = self.at / "soup.obj"
+        soup.write_text("".join("v %.4f %.4f %.4f\n" % tuple(p) for p in corners)
+                        + "".join(f"f {i + 1} {i + 2} {i + 3}\n" for i in range(0, len(corners), 3)))
+        self.seconds(40, "rig", soup, "--template", "biped", "-o", self.at / "o.glb")
+
     def test_edits_end_at_a_signal(self):
         tube = self.tube()
         self.ends_at_a_signal("apply", tube, "--edits", self.edits(*100 * [{"op": "smooth", "length": 1.5}]), "-o",
@@ -334,6 +372,13 @@ class Time(FilesCase):
                              self.at / "o.glb")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertRegex(done.stderr, r"edit 1: smooth: the length 250 is larger than the whole mesh.*unit")
+
+    def test_a_length_that_pairs_too_many_vertices(self):
+        """Below the size of the mesh, the time is that of all pairs."""
+        done = support.sinew("apply", self.tube(300, 100), "--edits", self.edits({"op": "smooth", "length": 1.9}), "-o",
+                             self.at / "o.glb")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"edit 1: smooth: within the length 1.9 of each of \d+ vertices lie about \d+ others")
 
     def test_a_brush_of_many_dabs(self):
         points = [[0.2, 2 * i / 8000, 0] for i in range(8000)]

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "characters/shapes.h"
+#include "core/nearest_in_triangle.h"
 #include "core/vectors.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"

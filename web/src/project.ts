@@ -53,12 +53,21 @@ export function packed({file, doc, binding}: Work): Uint8Array {
 /** Whether the bytes begin like a ZIP. */
 export const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
+const MOST = 1 << 30;  // bytes of a ZIP's files: a small one may state any number
+
 /** The files of a ZIP by path; those of folders that programs add are left out. */
-export function unzipped(bytes: Uint8Array, name: string): Map<string, Uint8Array> {
+export function unzipped(bytes: Uint8Array, name: string, most = MOST): Map<string, Uint8Array> {
+  let total = 0;
+  const wanted = (file: {name: string; originalSize: number}) => {
+    if (file.name.endsWith('/') || /(^|\/)(__MACOSX|\.)/.test(file.name)) return false;
+    total += file.originalSize;
+    if (total > most) throw new SinewError('too_large', `${name}: its files are larger than ${most >> 20} MB: open them without the ZIP`);
+    return true;
+  };
   try {
-    const files = unzipSync(bytes, {filter: (f) => !f.name.endsWith('/') && !/(^|\/)(__MACOSX|\.)/.test(f.name)});
-    return new Map(Object.entries(files));
+    return new Map(Object.entries(unzipSync(bytes, {filter: wanted})));
   } catch (error) {
+    if (error instanceof SinewError) throw error;
     throw new SinewError('input', `${name}: the ZIP cannot be read (${error instanceof Error ? error.message : error})`);
   }
 }

@@ -960,8 +960,9 @@ export class View {
           texture.colorSpace = THREE.SRGBColorSpace;
           texture.needsUpdate = true;
           return texture;
-        } catch {
-          return null;  // a damaged picture: the surface has its plain colour
+        } catch (error) {
+          console.warn('sinew: a damaged picture: the surface has its plain colour', error);
+          return null;
         }
       }),
     );

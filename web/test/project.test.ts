@@ -34,6 +34,10 @@ describe('a project', () => {
     await expect(of('{"sinew": "project", "version": 9}')).rejects.toThrow('version 9');
     await expect(of('{"sinew": "project", "version": 1, "model": "model/a.glb"}')).rejects.toThrow('model/a.glb is missing');
     expect(() => unzipped(bytes(0x50, 0x4b, 3, 4, 0), 'p.zip')).toThrow('p.zip: the ZIP cannot be read');
+    const large = zipSync({'a.bin': new Uint8Array(3 << 20), 'b.bin': new Uint8Array(3 << 20)});
+    expect(large.length).toBeLessThan(100_000);
+    expect(() => unzipped(large, 'p.zip', 5 << 20)).toThrow('p.zip: its files are larger than 5 MB');
+    expect(unzipped(large, 'p.zip', 6 << 20).size).toBe(2);
   });
 
   it('drops fields of the wrong kind, and files that systems add', async () => {
