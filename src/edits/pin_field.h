@@ -1,8 +1,6 @@
 // A field over a surface that takes given values at given places and falls off around them.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,9 +25,15 @@ public:
 
     /// Fields that take at the nodes of the surface, which differ, the values of each column (nodes × columns). To
     /// be read by `at`. The response to a node is kept: a further one costs one solve.
-    void spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns);
-    /// The values of all columns at a node.
-    void at(std::uint32_t node, std::span<double> out) const;
+    Status spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns);
+    /// The value of a column at a node.
+    double at(std::uint32_t node, std::size_t column) const {
+        const Stencil s = stencil_of(node);
+        double sum = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            sum += static_cast<double>(s.share[k]) * field_[s.of[k] * columns_ + column];
+        return sum;
+    }
 
 private:
     using Stencil = SurfaceLevel::Stencil;
@@ -43,7 +47,7 @@ private:
     std::vector<Influence> rows_;       // those it was made for, one after the other
     std::vector<std::uint32_t> count_;  // of each node
     std::vector<Stencil> stencil_;      // per node of the surface; empty: the unknowns are these nodes
-    std::optional<Cholesky> factor_;
+    Cholesky factor_;
     std::vector<std::pair<std::uint32_t, std::vector<double>>> response_;  // by node
     std::size_t columns_ = 0;
     std::vector<double> field_;  // unknowns × columns

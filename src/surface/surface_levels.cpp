@@ -40,16 +40,10 @@ Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes) {
 
 /// The Laplacian of edges, by rows.
 void set_links(SurfaceLevel& level, const std::vector<MeshSurface::Edge>& edges) {
-    level.first.assign(level.nodes() + 1, 0);
-    for (const MeshSurface::Edge& e : edges) ++level.first[e.a + 1], ++level.first[e.b + 1];
-    for (std::size_t i = 0; i < level.nodes(); ++i) level.first[i + 1] += level.first[i];
-    level.link.resize(level.first.back());
-    std::vector<std::uint32_t> next = level.first;
-    for (const MeshSurface::Edge& e : edges) {
-        const auto weight = static_cast<float>(e.weight);
-        level.link[next[e.a]++] = {e.b, weight};
-        level.link[next[e.b]++] = {e.a, weight};
-    }
+    link_nodes(level.nodes(), edges, level.first, level.link,
+               [](const MeshSurface::Edge& e, std::uint32_t to) {
+                   return SurfaceLevel::Link{to, static_cast<float>(e.weight)};
+               });
 }
 
 /// Chooses the nodes of the coarser level, in the order of the finer one. Returns the nearest of them for each node
