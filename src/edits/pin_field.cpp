@@ -16,7 +16,9 @@ constexpr double kBridge = 0.015;       // √area: parts that are nearer touch
 constexpr std::size_t kBridges = 3;     // from each node
 constexpr double kBridgeWeight = 0.25;  // about a half of an edge's
 constexpr double kLeastAlike = 0.02;    // of an edge's weight stays where rows differ
-constexpr double kRidge = 1e-9;         // for places that are nearly one
+constexpr double kRidge = 1e-3;         // pins that are nearly at one place and differ are averaged
+constexpr double kSmall = 0.25;         // root of a joint's share of the area, below which the reach is less
+constexpr double kLeastReach = 0.1;     // of the reach
 
 /// How alike two rows are: exp(-(L1)²).
 double alike(std::span<const Influence> a, std::span<const Influence> b) {
@@ -26,6 +28,21 @@ double alike(std::span<const Influence> a, std::span<const Influence> b) {
             if (i.joint == k.joint) both += std::min(i.weight, k.weight);
     const double l1 = 2 - 2 * both;
     return std::max(std::exp(-l1 * l1), kLeastAlike);
+}
+
+/// Per node: the root of the area of the joints there, as a share of the surface.
+std::vector<double> joint_sizes(const MeshSurface& surface, double area,
+                                std::span<const std::span<const Influence>> rows) {
+    std::vector<double> of_joint, out(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const Influence& k : rows[i]) {
+            if (k.joint >= of_joint.size()) of_joint.resize(k.joint + 1, 0);
+            of_joint[k.joint] += k.weight * surface.mass[i] / area;
+        }
+    for (double& x : of_joint) x = std::sqrt(x);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const Influence& k : rows[i]) out[i] += k.weight * of_joint[k.joint];
+    return out;
 }
 
 /// Weak edges from each node to the nearest ones of other parts.
@@ -69,26 +86,32 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
     edges.insert(edges.end(), joined.begin(), joined.end());
     parallel_for(context, edges.size(), 4096,
                  [&](std::size_t i) { edges[i].weight *= alike(rows[edges[i].a], rows[edges[i].b]); });
-    std::vector<double> mass = surface.mass;
+    // Where joints are small, an answer reaches less far: one about a finger does not change the hand.
+    std::vector<double> l = joint_sizes(surface, area, rows), screen = surface.mass;
+    for (std::size_t i = 0; i < screen.size(); ++i) {
+        l[i] = length * std::clamp(l[i] / kSmall, kLeastReach, 1.0);
+        screen[i] /= l[i] * l[i];
+    }
     if (surface.nodes() > kFew) {
         std::vector<std::uint32_t> all(surface.nodes());
         for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
         const SurfaceLevel coarse = coarsen(
-            finest_level(of.mesh, surface, all, all), [&](std::uint32_t) { return kSpacing * length; }, context);
+            finest_level(of.mesh, surface, all, all), [&](std::uint32_t i) { return kSpacing * l[i]; }, context);
         out.stencil_ = coarse.stencil;
         edges = restrict_laplacian(edges, out.stencil_, coarse.nodes(), context);
-        mass.assign(coarse.nodes(), 0);
+        std::vector<double> coarse_screen(coarse.nodes(), 0);
         for (std::size_t i = 0; i < surface.nodes(); ++i)
             for (std::size_t k = 0; k < 3; ++k)
-                mass[out.stencil_[i].of[k]] += out.stencil_[i].share[k] * surface.mass[i];
+                coarse_screen[out.stencil_[i].of[k]] +=
+                    static_cast<double>(out.stencil_[i].share[k]) * screen[i];
+        screen = std::move(coarse_screen);
     }
-    for (double& m : mass) m = std::max(m, 1e-4 * area / static_cast<double>(mass.size())) / (length * length);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};
     std::vector<MatrixEntry> entries;
-    square_laplacian(edges, mass, mass, edges.size(), [&](std::uint32_t i, std::uint32_t j, double value) {
+    square_laplacian(edges, screen, screen, edges.size(), [&](std::uint32_t i, std::uint32_t j, double value) {
         entries.push_back({i, j, value});
     });
-    SINEW_TRY_LET(out.factor_, Cholesky::factor(mass.size(), entries, context));
+    SINEW_TRY_LET(out.factor_, Cholesky::factor(screen.size(), entries, context));
     return out;
 }
 
