@@ -13,7 +13,7 @@ namespace sinew {
 
 using EditRow = ShortList<Share, 8>;
 
-using InfluenceRow = ShortList<Influence, 8>;
+using InfluenceRow = ShortList<Influence, 4>;
 
 /// The joint's weight in the row, which is added with 0 if it has none.
 double& weight_in(EditRow& row, std::uint32_t joint);

@@ -1,6 +1,7 @@
 #include "edits/pin_field.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/parallel.h"
@@ -156,14 +157,18 @@ Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const do
     std::vector<double> amount(n * Cholesky::kBatch);
     for (std::size_t first = 0; first < columns; first += Cholesky::kBatch) {
         const std::size_t some = std::min(Cholesky::kBatch, columns - first);
+        std::fill(amount.begin(), amount.end(), 0.0);
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t c = 0; c < some; ++c)
                 amount[p * Cholesky::kBatch + c] = scale[p] * values[p * columns + first + c];
         meeting.solve_batch(amount);
-        for (std::size_t i = 0; i < factor_.size(); ++i)
+        for (std::size_t i = 0; i < factor_.size(); ++i) {
+            std::array<double, Cholesky::kBatch> here{};
             for (std::size_t p = 0; p < n; ++p)
-                for (std::size_t c = 0; c < some; ++c)
-                    field_[i * columns + first + c] += scale[p] * of[p][i] * amount[p * Cholesky::kBatch + c];
+                for (std::size_t c = 0; c < here.size(); ++c)
+                    here[c] += scale[p] * of[p][i] * amount[p * Cholesky::kBatch + c];
+            for (std::size_t c = 0; c < some; ++c) field_[i * columns + first + c] = static_cast<float>(here[c]);
+        }
     }
     return Done{};
 }

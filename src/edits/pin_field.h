@@ -30,9 +30,9 @@ public:
     /// The value of a column at a node.
     double at(std::uint32_t node, std::size_t column) const {
         const Stencil s = stencil_of(node);
-        double sum = 0;
+        float sum = 0;
         for (std::size_t k = 0; k < 3; ++k)
-            sum += static_cast<double>(s.share[k]) * field_[s.of[k] * columns_ + column];
+            sum += s.share[k] * field_[s.of[k] * columns_ + column];
         return sum;
     }
 
@@ -51,7 +51,7 @@ private:
     Cholesky factor_;
     std::vector<std::pair<std::uint32_t, std::vector<double>>> response_;  // by node
     std::size_t columns_ = 0;
-    std::vector<double> field_;  // unknowns × columns
+    std::vector<float> field_;  // unknowns × columns
 };
 
 }  // namespace sinew
