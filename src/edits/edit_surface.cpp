@@ -188,4 +188,11 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
             selection[v] = std::max(selection[v], selection[surface.vertex_of[n]]);
 }
 
+std::uint32_t EditSurfaceState::vertex_near(const Point3& place, double reach) {
+    const SurfacePoint found = tree().nearest(place, reach);
+    if (found.triangle == SurfacePoint::none) return MeshSurface::none;
+    const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+    return mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
+}
+
 }  // namespace sinew

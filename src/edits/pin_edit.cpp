@@ -69,17 +69,10 @@ Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t join
 Status complete_pins(const EditPreparation& of) {
     EditSurfaceState& surface = of.surface;
     const std::vector<std::uint32_t>& weld = surface.topology.weld;
-    // The corner of the triangle there with the largest share.
-    const auto vertex_at = [&](const Point3& p, double reach) {
-        const SurfacePoint found = surface.tree().nearest(p, reach);
-        if (found.triangle == SurfacePoint::none) return Pin::none;
-        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
-        return surface.mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
-    };
     std::vector<Pin>& pins = of.edit.pins;
     for (std::size_t i = 0; i < pins.size(); ++i) {
         const std::string place = "pin " + std::to_string(i + 1);
-        if (pins[i].vertex == Pin::none) pins[i].vertex = vertex_at(to_point(pins[i].point), INFINITY);
+        if (pins[i].vertex == Pin::none) pins[i].vertex = surface.vertex_near(to_point(pins[i].point), INFINITY);
         if (pins[i].vertex >= weld.size()) return of.wrong(place + ": there is no surface");
         for (const Influence& k : pins[i].weights) SINEW_TRY(of.deforms(k.joint, place));
     }
@@ -105,7 +98,7 @@ Status complete_pins(const EditPreparation& of) {
             Pin twin = kept[i];
             twin.twin = true;
             const Point3 place = to_point(surface.mesh.positions[twin.vertex]);
-            twin.vertex = vertex_at(EditSurfaceState::mirrored(place, *across), reach);
+            twin.vertex = surface.vertex_near(EditSurfaceState::mirrored(place, *across), reach);
             if (twin.vertex == Pin::none || at_its_place(twin) != kept.end()) continue;
             for (Influence& k : twin.weights) {
                 SINEW_TRY_LET(k.joint, partner(of, *across, k.joint));

@@ -11,8 +11,6 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kFew = 3000;      // nodes: a surface with fewer has no coarse ones
-constexpr double kSpacing = 0.25;       // of coarse nodes, in lengths l
 constexpr double kBridge = 0.015;       // √area: parts that are nearer touch
 constexpr std::size_t kBridges = 3;     // from each node
 constexpr double kBridgeWeight = 0.25;  // about a half of an edge's
@@ -93,20 +91,10 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
         l[i] = length * std::clamp(l[i] / kSmall, kLeastReach, 1.0);
         screen[i] /= l[i] * l[i];
     }
-    if (surface.nodes() > kFew) {
-        std::vector<std::uint32_t> all(surface.nodes());
-        for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-        const SurfaceLevel coarse = coarsen(
-            finest_level(of.mesh, surface, all, all), [&](std::uint32_t i) { return kSpacing * l[i]; }, context);
-        out.stencil_ = coarse.stencil;
-        edges = restrict_laplacian(edges, out.stencil_, coarse.nodes(), context);
-        std::vector<double> coarse_screen(coarse.nodes(), 0);
-        for (std::size_t i = 0; i < surface.nodes(); ++i)
-            for (std::size_t k = 0; k < 3; ++k)
-                coarse_screen[out.stencil_[i].of[k]] +=
-                    static_cast<double>(out.stencil_[i].share[k]) * screen[i];
-        screen = std::move(coarse_screen);
-    }
+    const CoarseSurface& coarse =
+        out.coarse_.emplace(of.mesh, surface, [&](std::uint32_t i) { return l[i]; }, context);
+    edges = coarse.restricted(edges, context);
+    screen = coarse.restricted(screen);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};
     std::vector<MatrixEntry> entries;
     square_laplacian(edges, screen, screen, edges.size(), [&](std::uint32_t i, std::uint32_t j, double value) {
@@ -128,7 +116,7 @@ const std::vector<double>& PinField::response(std::uint32_t node) {
     for (const auto& [known, field] : response_)
         if (known == node) return field;
     std::vector<double> b(factor_.size(), 0);
-    const Stencil s = stencil_of(node);
+    const SurfaceLevel::Stencil s = coarse_->stencil(node);
     for (std::size_t k = 0; k < 3; ++k) b[s.of[k]] += static_cast<double>(s.share[k]);
     return response_.emplace_back(node, factor_.solve(b)).second;
 }
@@ -136,21 +124,15 @@ const std::vector<double>& PinField::response(std::uint32_t node) {
 Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns) {
     const std::size_t n = nodes.size();
     for (const std::uint32_t node : nodes) response(node);
-    std::vector<const double*> of;
-    for (const std::uint32_t node : nodes) of.push_back(response(node).data());
-    const auto response_at = [&](std::size_t q, std::size_t p) {
-        const Stencil s = stencil_of(nodes[q]);
-        double sum = 0;
-        for (std::size_t k = 0; k < 3; ++k) sum += static_cast<double>(s.share[k]) * of[p][s.of[k]];
-        return sum;
-    };
+    std::vector<const std::vector<double>*> of;
+    for (const std::uint32_t node : nodes) of.push_back(&response(node));
     // How much of each response, scaled to 1 at its own node, meets the values.
     std::vector<double> scale;
-    for (std::size_t p = 0; p < n; ++p) scale.push_back(1 / std::sqrt(response_at(p, p)));
+    for (std::size_t p = 0; p < n; ++p) scale.push_back(1 / std::sqrt(coarse_->at(*of[p], nodes[p])));
     std::vector<MatrixEntry> gram;
     for (std::uint32_t q = 0; q < n; ++q)
         for (std::uint32_t p = 0; p <= q; ++p)
-            gram.push_back({q, p, scale[q] * scale[p] * response_at(q, p) + (p == q ? kRidge : 0)});
+            gram.push_back({q, p, scale[q] * scale[p] * coarse_->at(*of[p], nodes[q]) + (p == q ? kRidge : 0)});
     SINEW_TRY_LET(const Cholesky meeting, Cholesky::factor(n, gram));
     columns_ = columns;
     field_.assign(factor_.size() * columns, 0);
@@ -166,7 +148,7 @@ Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const do
             std::array<double, Cholesky::kBatch> here{};
             for (std::size_t p = 0; p < n; ++p)
                 for (std::size_t c = 0; c < here.size(); ++c)
-                    here[c] += scale[p] * of[p][i] * amount[p * Cholesky::kBatch + c];
+                    here[c] += scale[p] * (*of[p])[i] * amount[p * Cholesky::kBatch + c];
             for (std::size_t c = 0; c < some; ++c) field_[i * columns + first + c] = static_cast<float>(here[c]);
         }
     }

@@ -1,6 +1,7 @@
 // A field over a surface that takes given values at given places and falls off around them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,7 @@ public:
     Status spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns);
     /// The value of a column at a node.
     double at(std::uint32_t node, std::size_t column) const {
-        const Stencil s = stencil_of(node);
+        const SurfaceLevel::Stencil s = coarse_->stencil(node);
         float sum = 0;
         for (std::size_t k = 0; k < 3; ++k)
             sum += s.share[k] * field_[s.of[k] * columns_ + column];
@@ -37,17 +38,13 @@ public:
     }
 
 private:
-    using Stencil = SurfaceLevel::Stencil;
     PinField() = default;
-    Stencil stencil_of(std::uint32_t node) const {
-        return stencil_.empty() ? Stencil{{node, node, node}, {1, 0, 0}} : stencil_[node];
-    }
     const std::vector<double>& response(std::uint32_t node);
 
     double reach_ = 0;
     std::vector<Influence> rows_;       // those it was made for, one after the other
     std::vector<std::uint32_t> count_;  // of each node
-    std::vector<Stencil> stencil_;      // per node of the surface; empty: the unknowns are these nodes
+    std::optional<CoarseSurface> coarse_;
     Cholesky factor_;
     std::vector<std::pair<std::uint32_t, std::vector<double>>> response_;  // by node
     std::size_t columns_ = 0;
