@@ -182,36 +182,8 @@ private:
         const double dirichlet = biharmonic ? kDirichlet / mean : 1;
         for (const MeshSurface::Edge& e : surface_.edges) stretch(e.a, e.b, dirichlet * e.weight);
         if (!biharmonic) return;
-        std::vector<std::uint32_t> first(n + 1, 0);
-        for (const MeshSurface::Edge& e : surface_.edges) ++first[e.a + 1], ++first[e.b + 1];
-        for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
-        struct Term {
-            std::uint32_t node;
-            double value;
-        };
-        std::vector<Term> around(first[n]);
-        std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-        for (const MeshSurface::Edge& e : surface_.edges) {
-            around[next[e.a]++] = {e.b, e.weight};
-            around[next[e.b]++] = {e.a, e.weight};
-        }
-        std::vector<Term> row;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            if (first[i + 1] - first[i] > kMostNeighbours) continue;
-            bool matters = open_[i];
-            double sum = 0;
-            row.clear();
-            for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
-                matters = matters || open_[around[k].node];
-                sum += around[k].value;
-                row.push_back({around[k].node, -around[k].value});
-            }
-            if (!matters) continue;
-            row.push_back({i, sum});
-            for (std::size_t a = 0; a < row.size(); ++a)
-                for (std::size_t b = 0; b <= a; ++b)
-                    couple(row[a].node, row[b].node, row[a].value * row[b].value / surface_.mass[i]);
-        }
+        square_laplacian(surface_.edges, {}, surface_.mass, kMostNeighbours,
+                         [&](std::uint32_t i, std::uint32_t j, double value) { couple(i, j, value); });
     }
 
     const MeshSurface& surface_;

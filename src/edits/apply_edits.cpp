@@ -94,11 +94,12 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
                                                          const RowAt& from, std::size_t& stuck_rows,
                                                          Context* context) const {
     const EditKindRow& kind = row_of(edit.kind);
-    std::array<std::vector<EditRow>, 2> prepared;
+    const EditTask task{edit, surface.state(), from, locks, context};
+    std::array<PreparedRow, 2> prepared;
     const bool twice = kind.joints_of_sides && edit.other_side;
     for (std::size_t p = 0; kind.prepare && p < (twice ? 2 : 1); ++p) {
         const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
-        SINEW_TRY_LET(prepared[p], kind.prepare({edit, surface.state(), from, locks, context}, part, at));
+        SINEW_TRY_LET(prepared[p], kind.prepare(task, part, at));
     }
     const auto given_up = [&] { return Error{ErrorCode::cancelled, "cancelled while editing weights"}; };
     if (cancelled(context)) return given_up();
@@ -108,19 +109,22 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
     std::vector<std::uint8_t> stuck(at.size(), 0);
     parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
         Row row;
+        EditRow prepared_row;
         for (std::size_t k = begin; k < end && !cancelled(context); ++k) {
             const std::uint32_t v = at[k];
-            const auto now = from(v);
-            fresh[k].assign(now.begin(), now.end());
+            std::span<const Influence> now = from(v);
             for (std::size_t p = 0; p < 2; ++p) {
                 if (!(shares[p][v] > 0)) continue;
                 const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
-                const std::vector<EditRow>& rows = prepared[twice ? p : 0];
-                if (rules.apply(part, fresh[k], shares[p][v], rows.empty() ? nullptr : &rows[k], row))
-                    fresh[k] = row;
+                const PreparedRow& prepare = prepared[twice ? p : 0];
+                prepared_row.clear();
+                if (prepare) prepare(k, prepared_row);
+                if (rules.apply(part, now, shares[p][v], prepare ? &prepared_row : nullptr, row))
+                    now = fresh[k] = row;
                 else
                     stuck[k] = 1;
             }
+            if (now.data() != fresh[k].data()) fresh[k].assign(now.begin(), now.end());
         }
     });
     if (cancelled(context)) return given_up();

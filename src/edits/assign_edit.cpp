@@ -30,8 +30,7 @@ Status complete_assign(const EditPreparation& of) {
 }
 
 /// With `as`, the rows of the file; else nothing.
-Result<std::vector<EditRow>> assigned_rows(const EditTask& task, const EditPart&,
-                                           std::span<const std::uint32_t> at) {
+Result<PreparedRow> assigned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
     if (task.edit.parts) {
         const MeshSurface& surface = task.surface.surface();
         std::vector<double> area(surface.components, 0);
@@ -48,12 +47,10 @@ Result<std::vector<EditRow>> assigned_rows(const EditTask& task, const EditPart&
                                                        " % of the surface, the whole body: without \"parts\" only "
                                                        "the selection is assigned"};
     }
-    std::vector<EditRow> out;
-    if (task.edit.as.empty()) return out;
-    out.resize(at.size());
-    for (std::size_t k = 0; k < at.size(); ++k)
-        for (const Influence& i : (*task.edit.file)[at[k]]) out[k].push_back({i.joint, i.weight});
-    return out;
+    if (task.edit.as.empty()) return PreparedRow{};
+    return PreparedRow([&file = *task.edit.file, at](std::size_t k, EditRow& row) {
+        for (const Influence& i : file[at[k]]) row.push_back({i.joint, i.weight});
+    });
 }
 
 }  // namespace sinew

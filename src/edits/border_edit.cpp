@@ -162,30 +162,27 @@ Status complete_border(const EditPreparation& of) {
 }
 
 /// At each vertex: the parts of both joints, or nothing where they stay.
-Result<std::vector<EditRow>> border_rows(const EditTask& task, const EditPart& part,
-                                         std::span<const std::uint32_t> at) {
-    const Border border(task, part);
+Result<PreparedRow> border_rows(const EditTask& task, const EditPart& part, std::span<const std::uint32_t> at) {
+    Border border(task, part);
     if (border.empty())
         return Error{ErrorCode::input, "border: the joints " +
                                            (task.edit.called.empty() ? "" : task.edit.called + " ") +
                                            "do not touch: there is no line on the surface where both are equal"};
     const double shift = task.edit.shift, width = task.edit.width;
     const double reach = std::abs(shift) + std::max(border.widest(), std::isnan(width) ? 0 : width);
-    const std::vector<Border::Near> near = border.near_line(reach);
-    const MeshSurface& surface = task.surface.surface();
-    std::vector<EditRow> out(at.size());
-    for (std::size_t k = 0; k < at.size(); ++k) {
+    std::vector<Border::Near> near = border.near_line(reach);
+    return PreparedRow([&part, &surface = task.surface.surface(), at, shift, width, border = std::move(border),
+                        near = std::move(near)](std::size_t k, EditRow& row) {
         const std::uint32_t node = surface.node_of[at[k]];
-        if (node == MeshSurface::none || near[node].piece == MeshSurface::none) continue;
+        if (node == MeshSurface::none || near[node].piece == MeshSurface::none) return;
         const double before = border.part_at(node), old_width = border.width_at(near[node].piece);
-        if (std::isnan(before)) continue;
+        if (std::isnan(before)) return;
         const double change = profile(near[node].distance + shift, std::isnan(width) ? old_width : width) -
                               profile(near[node].distance, old_width);
-        if (change == 0) continue;
+        if (change == 0) return;
         const double after = std::clamp(before + change, 0.0, 1.0);
-        out[k] = {{part.joints[0], after}, {part.joints[1], 1 - after}};
-    }
-    return out;
+        row = {{part.joints[0], after}, {part.joints[1], 1 - after}};
+    });
 }
 
 }  // namespace sinew

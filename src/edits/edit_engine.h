@@ -12,7 +12,7 @@ namespace sinew {
 class EditEngine {
 public:
     using Shares = std::array<std::vector<float>, 2>;  // V: of both parts of an edit
-    using Row = std::vector<Influence>;
+    using Row = InfluenceRow;
     using RowAt = std::function<std::span<const Influence>(std::uint32_t)>;
 
     static Result<EditEngine> begin(const EditSurface& surface, SkinWeights weights, Locks locks,

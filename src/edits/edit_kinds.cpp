@@ -83,12 +83,13 @@ Wanted prepared_row(const EditRules& rules, const EditPart& part, Now now, const
 
 /// The prepared row; none: it stays.
 Wanted changed_row(const EditRules& rules, const EditPart&, Now now, const EditRow* prepared) {
-    return prepared->empty() ? Wanted{} : rules.with_row(now, *prepared);
+    if (prepared->empty()) return {};
+    return rules.with_row(now, *prepared);
 }
 
 Wanted assign(const EditRules& rules, const EditPart& part, Now now, const EditRow* prepared) {
     if (!prepared) return set_to(rules, part, now, 1);
-    return prepared->empty() ? Wanted{} : rules.with_row(now, *prepared);
+    return changed_row(rules, part, now, prepared);
 }
 
 /// What both joints have, in the prepared parts; all else stays.

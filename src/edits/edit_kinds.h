@@ -20,6 +20,10 @@ struct EditTask {
     Context* context;
 };
 
+/// Sets a row, which is empty, to what was prepared for the vertex at[k]. Called by several threads, while the task
+/// and `at` last.
+using PreparedRow = std::function<void(std::size_t k, EditRow&)>;
+
 /// An edit that is being prepared, of a skeleton and the weights of its file (null: it has none).
 struct EditPreparation {
     WeightEdit& edit;
@@ -43,10 +47,9 @@ struct EditKindRow : EditKindInfo {
     /// The row that the edit asks for.
     EditRules::Wanted (*target)(const EditRules&, const EditPart&, std::span<const Influence> now,
                                 const EditRow* prepared);
-    /// What `target` gets as `prepared`: a row at each of the vertices, or no rows. Null: none. Called for the
-    /// other side, too, if there are `joints_of_sides`.
-    Result<std::vector<EditRow>> (*prepare)(const EditTask&, const EditPart&,
-                                            std::span<const std::uint32_t> at) = nullptr;
+    /// What `target` gets as `prepared`. Null: nothing. Called for the other side, too, if there are
+    /// `joints_of_sides`.
+    Result<PreparedRow> (*prepare)(const EditTask&, const EditPart&, std::span<const std::uint32_t> at) = nullptr;
     bool joints_of_sides = false;
     /// How far from a vertex, in scene units, the edit reads rows; INFINITY: anywhere. Null: only its own row.
     double (*reach)(const WeightEdit&, EditSurfaceState&) = nullptr;
@@ -58,19 +61,19 @@ struct EditKindRow : EditKindInfo {
 const EditKindRow& row_of(EditKind kind);
 
 // The functions of rows that have files of their own.
-Result<std::vector<EditRow>> smoothed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
-Result<std::vector<EditRow>> relaxed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
-Result<std::vector<EditRow>> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> smoothed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> relaxed_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status find_mirror(const EditPreparation& of);
 Status check_mirror(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
 Status add_other_side(const EditPreparation& of);
-Result<std::vector<EditRow>> assigned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> assigned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status complete_assign(const EditPreparation& of);
 Status check_assign(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
-Result<std::vector<EditRow>> border_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> border_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status complete_border(const EditPreparation& of);
 Status check_border(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
-Result<std::vector<EditRow>> pinned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
+Result<PreparedRow> pinned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status complete_pins(const EditPreparation& of);
 Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
 

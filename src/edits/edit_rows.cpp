@@ -22,7 +22,8 @@ EditRules::EditRules(const WeightEdit& edit, const Locks& locks, std::size_t kee
 }
 
 EditRules::Wanted EditRules::with_weights(std::span<const Influence> now, const EditRow& wanted) const {
-    EditRow row;
+    Wanted out;
+    EditRow& row = out.row.emplace();
     double free = 1, others = 0, requested = 0;
     const auto in_wanted = [&](std::uint32_t j) {
         return std::any_of(wanted.begin(), wanted.end(), [&](const Share& s) { return s.joint == j; });
@@ -45,11 +46,12 @@ EditRules::Wanted EditRules::with_weights(std::span<const Influence> now, const 
         if (!locked(s.joint) && requested > 0) row.push_back({s.joint, s.weight / requested * given});
     for (const Influence& i : now)
         if (!locked(i.joint) && !in_wanted(i.joint)) row.push_back({i.joint, i.weight / others * rest});
-    return {std::move(row)};
+    return out;
 }
 
 EditRules::Wanted EditRules::with_row(std::span<const Influence> now, const EditRow& wanted) const {
-    EditRow row;
+    Wanted out;
+    EditRow& row = out.row.emplace();
     double free = 1, requested = 0;
     for (const Influence& i : now)
         if (locked(i.joint)) {
@@ -61,7 +63,7 @@ EditRules::Wanted EditRules::with_row(std::span<const Influence> now, const Edit
     if (!(requested > 0)) return {{}, true};
     for (const Share& s : wanted)
         if (!locked(s.joint)) row.push_back({s.joint, s.weight / requested * std::max(free, 0.0)});
-    return {std::move(row)};
+    return out;
 }
 
 /// The unlocked joints take what was cut, so that the locked ones keep their weights.
@@ -74,7 +76,7 @@ void EditRules::fill_up(EditRow& row) const {
 }
 
 bool EditRules::apply(const EditPart& part, std::span<const Influence> now, double share, const EditRow* prepared,
-                      std::vector<Influence>& out) const {
+                      InfluenceRow& out) const {
     auto [wanted, stuck] = row_of(edit_.kind).target(*this, part, now, prepared);
     if (!wanted) out.assign(now.begin(), now.end());
     if (!wanted) return !stuck;
@@ -92,12 +94,12 @@ bool EditRules::apply(const EditPart& part, std::span<const Influence> now, doub
         if (std::find(locked_.begin(), locked_.end(), true) != locked_.end()) fill_up(*wanted);
     }
     // As floats first, as SkinWeights::from_rows takes them.
-    EditRow row;
+    std::size_t kept = 0;
     for (const Share& s : *wanted)
-        if (const auto weight = static_cast<float>(s.weight); weight > 0) row.push_back({s.joint, weight});
-    sort_and_normalise(row);
-    out.resize(row.size());
-    out.resize(write_row(row, out.data()));
+        if (const auto weight = static_cast<float>(s.weight); weight > 0) (*wanted)[kept++] = {s.joint, weight};
+    wanted->resize(sort_and_normalise_distinct({wanted->data(), kept}));
+    out.resize(wanted->size());
+    out.resize(write_row(*wanted, out.data()));
     return true;
 }
 

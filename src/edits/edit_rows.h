@@ -5,12 +5,15 @@
 #include <span>
 #include <vector>
 
+#include "core/short_list.h"
 #include "sinew/edits.h"
 #include "weights/finish_row.h"
 
 namespace sinew {
 
-using EditRow = std::vector<Share>;
+using EditRow = ShortList<Share, 8>;
+
+using InfluenceRow = ShortList<Influence, 4>;
 
 /// The joint's weight in the row, which is added with 0 if it has none.
 double& weight_in(EditRow& row, std::uint32_t joint);
@@ -39,7 +42,7 @@ public:
     /// The row `now` after a part of the edit, by `share` of it. `prepared`: what EditKindRow::prepare made for it.
     /// False, and `out` is unspecified, if it is stuck.
     bool apply(const EditPart& part, std::span<const Influence> now, double share, const EditRow* prepared,
-               std::vector<Influence>& out) const;
+               InfluenceRow& out) const;
 
 private:
     void fill_up(EditRow& row) const;

@@ -29,18 +29,12 @@ double effect(BrushCurve curve, double t) {
 
 }  // namespace
 
-Neighbourhoods::Neighbourhoods(const MeshView& mesh, const MeshSurface& surface) : first_(surface.nodes() + 1, 0) {
-    for (const MeshSurface::Edge& e : surface.edges) ++first_[e.a + 1], ++first_[e.b + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    link_.resize(first_.back());
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (const MeshSurface::Edge& e : surface.edges) {
-        const Point3 a = to_point(mesh.positions[surface.vertex_of[e.a]]),
-                     b = to_point(mesh.positions[surface.vertex_of[e.b]]);
-        const double length = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-        link_[next[e.a]++] = {e.b, length, e.weight};
-        link_[next[e.b]++] = {e.a, length, e.weight};
-    }
+Neighbourhoods::Neighbourhoods(const MeshView& mesh, const MeshSurface& surface) {
+    const auto place = [&](std::uint32_t node) { return to_point(mesh.positions[surface.vertex_of[node]]); };
+    link_nodes(surface.nodes(), surface.edges, first_, link_, [&](const MeshSurface::Edge& e, std::uint32_t to) {
+        const Point3 way = place(e.a) - place(e.b);
+        return Link{to, std::hypot(way[0], way[1], way[2]), e.weight};
+    });
 }
 
 NodeGrid::NodeGrid(const MeshView& mesh, const MeshSurface& surface) {
@@ -192,6 +186,13 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
     for (std::size_t v = 0; v < selection.size(); ++v)
         if (const std::uint32_t n = surface.node_of[v]; n != MeshSurface::none)
             selection[v] = std::max(selection[v], selection[surface.vertex_of[n]]);
+}
+
+std::uint32_t EditSurfaceState::vertex_near(const Point3& place, double reach) {
+    const SurfacePoint found = tree().nearest(place, reach);
+    if (found.triangle == SurfacePoint::none) return MeshSurface::none;
+    const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+    return mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
 }
 
 }  // namespace sinew

@@ -58,26 +58,19 @@ Status find_mirror(const EditPreparation& of) {
     return Done{};
 }
 
-Result<std::vector<EditRow>> mirrored_rows(const EditTask& task, const EditPart&,
-                                           std::span<const std::uint32_t> at) {
-    const WeightEdit& edit = task.edit;
-    Context* context = task.context;
-
+Result<PreparedRow> mirrored_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
     const MeshView& mesh = task.surface.mesh;
     const TriangleTree& tree = task.surface.tree();
-    const Mirror& m = edit.mirror;
+    const Mirror& m = task.edit.mirror;
     const double diagonal = m.size > 0 ? m.size : box_of(mesh.positions).diagonal();
-    const auto over_there = [&](std::uint32_t j) {
+    const auto over_there = [&m](std::uint32_t j) {
         return j < m.partner.size() && m.partner[j] != Symmetry::none ? m.partner[j] : j;
     };
-    std::vector<EditRow> out(at.size());
-    parallel_for(context, at.size(), 1024, [&](std::size_t which) {
-        if (cancelled(context)) return;
-        const std::uint32_t v = at[which];
+    return PreparedRow([&task, &mesh, &tree, &m, at, diagonal, over_there](std::size_t k, EditRow& row) {
+        const std::uint32_t v = at[k];
         const Point3 p = to_point(mesh.positions[v]);
         double height = 0;
         for (std::size_t k = 0; k < 3; ++k) height += (p[k] - m.point[k]) * m.normal[k];
-        EditRow& row = out[which];
         if (height > kOnPlane * diagonal) {  // on the side that is copied
             for (const Influence& i : task.row(v)) row.push_back({i.joint, i.weight});
             return;
@@ -98,7 +91,6 @@ Result<std::vector<EditRow>> mirrored_rows(const EditTask& task, const EditPart&
                 for (const Influence& i : task.row(mesh.triangles[found.triangle][k]))
                     weight_in(row, over_there(i.joint)) += found.share[k] * i.weight;
     });
-    return out;
 }
 
 }  // namespace sinew

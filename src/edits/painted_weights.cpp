@@ -231,7 +231,7 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
             affect(v);
             const auto now = row(v);
             if (same_row(now, fresh[k])) continue;
-            before_it.emplace_back(v, std::vector<Influence>(now.begin(), now.end()));
+            before_it.emplace_back(v, Row(now.begin(), now.end()));
             put(v, std::move(fresh[k]));
         }
         history[e] = std::move(before_it);

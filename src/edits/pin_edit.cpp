@@ -32,7 +32,6 @@ EditRow target_of(const Pin& pin, std::span<const Influence> now) {
     for (const Influence& i : now) out.push_back({i.joint, i.weight});
     double& weight = weight_in(out, meant);
     std::swap(weight, out.front().weight);  // rows begin with the strongest
-    std::erase_if(out, [](const Share& s) { return !(s.weight > 0); });
     return out;
 }
 
@@ -70,17 +69,10 @@ Status check_pins(const WeightEdit& edit, std::size_t vertices, std::size_t join
 Status complete_pins(const EditPreparation& of) {
     EditSurfaceState& surface = of.surface;
     const std::vector<std::uint32_t>& weld = surface.topology.weld;
-    // The corner of the triangle there with the largest share.
-    const auto vertex_at = [&](const Point3& p, double reach) {
-        const SurfacePoint found = surface.tree().nearest(p, reach);
-        if (found.triangle == SurfacePoint::none) return Pin::none;
-        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
-        return surface.mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
-    };
     std::vector<Pin>& pins = of.edit.pins;
     for (std::size_t i = 0; i < pins.size(); ++i) {
         const std::string place = "pin " + std::to_string(i + 1);
-        if (pins[i].vertex == Pin::none) pins[i].vertex = vertex_at(to_point(pins[i].point), INFINITY);
+        if (pins[i].vertex == Pin::none) pins[i].vertex = surface.vertex_near(to_point(pins[i].point), INFINITY);
         if (pins[i].vertex >= weld.size()) return of.wrong(place + ": there is no surface");
         for (const Influence& k : pins[i].weights) SINEW_TRY(of.deforms(k.joint, place));
     }
@@ -106,7 +98,7 @@ Status complete_pins(const EditPreparation& of) {
             Pin twin = kept[i];
             twin.twin = true;
             const Point3 place = to_point(surface.mesh.positions[twin.vertex]);
-            twin.vertex = vertex_at(EditSurfaceState::mirrored(place, *across), reach);
+            twin.vertex = surface.vertex_near(EditSurfaceState::mirrored(place, *across), reach);
             if (twin.vertex == Pin::none || at_its_place(twin) != kept.end()) continue;
             for (Influence& k : twin.weights) {
                 SINEW_TRY_LET(k.joint, partner(of, *across, k.joint));
@@ -118,12 +110,19 @@ Status complete_pins(const EditPreparation& of) {
     return Done{};
 }
 
-Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
+Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
     const MeshSurface& surface = task.surface.surface();
     std::vector<std::span<const Influence>> rows(surface.nodes());
     for (std::uint32_t n = 0; n < rows.size(); ++n) rows[n] = task.row(surface.vertex_of[n]);
 
-    std::vector<std::uint32_t> nodes, pin_at(surface.nodes(), Pin::none), joints;
+    constexpr std::uint32_t none = Pin::none;
+    std::vector<std::uint32_t> nodes, pin_at(surface.nodes(), none), joints, column;
+    const auto use = [&](std::uint32_t joint) {
+        if (joint >= column.size()) column.resize(joint + 1, none);
+        if (column[joint] != none) return;
+        column[joint] = static_cast<std::uint32_t>(joints.size());
+        joints.push_back(joint);
+    };
     std::vector<EditRow> targets;
     for (std::size_t i = 0; i < task.edit.pins.size(); ++i) {
         const Pin& pin = task.edit.pins[i];
@@ -137,23 +136,16 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
         pin_at[node] = static_cast<std::uint32_t>(nodes.size());
         nodes.push_back(node);
         targets.push_back(target_of(pin, rows[node]));
-        for (const Share& s : targets.back()) joints.push_back(s.joint);
-        for (const Influence& k : rows[node]) joints.push_back(k.joint);
+        for (const Share& s : targets.back()) use(s.joint);
+        for (const Influence& k : rows[node]) use(k.joint);
     }
-    std::sort(joints.begin(), joints.end());
-    joints.erase(std::unique(joints.begin(), joints.end()), joints.end());
-    const auto column = [&](std::uint32_t j) {
-        const auto found = std::lower_bound(joints.begin(), joints.end(), j);
-        return found != joints.end() && *found == j ? static_cast<std::size_t>(found - joints.begin())
-                                                    : joints.size();
-    };
     // The logarithm of what each pin multiplies weights by.
     std::vector<double> ratio(nodes.size() * joints.size(), 0);
     for (std::size_t p = 0; p < nodes.size(); ++p) {
         double* own = ratio.data() + p * joints.size();
         std::vector<double> before(joints.size(), kSoft), after(joints.size(), kSoft);
-        for (const Influence& k : rows[nodes[p]]) before[column(k.joint)] += k.weight;
-        for (const Share& s : targets[p]) after[column(s.joint)] += s.weight;
+        for (const Influence& k : rows[nodes[p]]) before[column[k.joint]] += k.weight;
+        for (const Share& s : targets[p]) after[column[s.joint]] += s.weight;
         for (std::size_t c = 0; c < joints.size(); ++c) own[c] = std::log(after[c] / before[c]);
     }
 
@@ -162,7 +154,7 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
         SINEW_TRY_LET(PinField made, PinField::make(task.surface, task.edit.value, rows, task.context));
         field = std::make_shared<PinField>(std::move(made));
     }
-    field->spread(nodes, ratio, joints.size());
+    SINEW_TRY(field->spread(nodes, ratio, joints.size()));
     // Between pins the field swings beyond what they were given where they are close and differ: not followed.
     std::vector<double> low(joints.size(), 0), high(joints.size(), 0);
     for (std::size_t i = 0; i < ratio.size(); ++i) {
@@ -172,32 +164,34 @@ Result<std::vector<EditRow>> pinned_rows(const EditTask& task, const EditPart&, 
     }
 
     const double least_new = std::log(1 + kLeastNew / kSoft);
-    std::vector<EditRow> out(at.size());
-    parallel_chunks(task.context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
-        std::vector<double> here(joints.size()), weight(joints.size());
-        for (std::size_t k = begin; k < end && !cancelled(task.context); ++k) {
-            const std::uint32_t node = surface.node_of[at[k]];
-            if (node == MeshSurface::none) continue;
-            if (pin_at[node] != Pin::none) {
-                out[k] = targets[pin_at[node]];
-                continue;
-            }
-            field->at(node, here);
-            if (std::all_of(here.begin(), here.end(), [](double x) { return std::abs(x) < kUnchanged; })) continue;
-            std::fill(weight.begin(), weight.end(), 0.0);
-            for (const Influence& i : rows[node])
-                if (const std::size_t c = column(i.joint); c < joints.size())
-                    weight[c] = i.weight;
-                else
-                    out[k].push_back({i.joint, i.weight});
-            for (std::size_t c = 0; c < joints.size(); ++c) {
-                if (weight[c] == 0 && here[c] < least_new) continue;
-                const double x = (weight[c] + kSoft) * std::exp(std::clamp(here[c], low[c], high[c])) - kSoft;
-                if (x > 0) out[k].push_back({joints[c], x});
-            }
+    std::vector<std::uint32_t> raised;  // columns of joints that rows may gain
+    for (std::uint32_t c = 0; c < joints.size(); ++c)
+        if (high[c] >= least_new) raised.push_back(c);
+    return PreparedRow([=, &surface, rows = std::move(rows), pin_at = std::move(pin_at)](std::size_t k, EditRow& row) {
+        const std::uint32_t node = surface.node_of[at[k]];
+        if (node == MeshSurface::none) return;
+        if (pin_at[node] != Pin::none) {
+            row = targets[pin_at[node]];
+            return;
         }
+        bool changes = false;
+        const auto add = [&](std::uint32_t c, double weight, double here) {
+            changes = changes || std::abs(here) >= kUnchanged;
+            const double x = (weight + kSoft) * std::exp(std::clamp(here, low[c], high[c])) - kSoft;
+            if (x > 0) row.push_back({joints[c], x});
+        };
+        for (const Influence& i : rows[node])
+            if (i.joint < column.size() && column[i.joint] != none)
+                add(column[i.joint], i.weight, field->at(node, column[i.joint]));
+            else
+                row.push_back({i.joint, i.weight});
+        for (const std::uint32_t c : raised)
+            if (const double here = field->at(node, c); here >= least_new)
+                if (std::none_of(rows[node].begin(), rows[node].end(),
+                                 [&](const Influence& i) { return i.joint == joints[c]; }))
+                    add(c, 0, here);
+        if (!changes) row.clear();
     });
-    return out;
 }
 
 }  // namespace sinew

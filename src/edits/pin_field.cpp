@@ -1,6 +1,7 @@
 #include "edits/pin_field.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/parallel.h"
@@ -10,13 +11,13 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kFew = 3000;      // nodes: a surface with fewer has no coarse ones
-constexpr double kSpacing = 0.25;       // of coarse nodes, in lengths l
 constexpr double kBridge = 0.015;       // √area: parts that are nearer touch
 constexpr std::size_t kBridges = 3;     // from each node
 constexpr double kBridgeWeight = 0.25;  // about a half of an edge's
 constexpr double kLeastAlike = 0.02;    // of an edge's weight stays where rows differ
-constexpr double kRidge = 1e-9;         // for places that are nearly one
+constexpr double kRidge = 1e-3;         // pins that are nearly at one place and differ are averaged
+constexpr double kSmall = 0.25;         // root of a joint's share of the area, below which the reach is less
+constexpr double kLeastReach = 0.1;     // of the reach
 
 /// How alike two rows are: exp(-(L1)²).
 double alike(std::span<const Influence> a, std::span<const Influence> b) {
@@ -26,6 +27,21 @@ double alike(std::span<const Influence> a, std::span<const Influence> b) {
             if (i.joint == k.joint) both += std::min(i.weight, k.weight);
     const double l1 = 2 - 2 * both;
     return std::max(std::exp(-l1 * l1), kLeastAlike);
+}
+
+/// Per node: the root of the area of the joints there, as a share of the surface.
+std::vector<double> joint_sizes(const MeshSurface& surface, double area,
+                                std::span<const std::span<const Influence>> rows) {
+    std::vector<double> of_joint, out(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const Influence& k : rows[i]) {
+            if (k.joint >= of_joint.size()) of_joint.resize(k.joint + 1, 0);
+            of_joint[k.joint] += k.weight * surface.mass[i] / area;
+        }
+    for (double& x : of_joint) x = std::sqrt(x);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const Influence& k : rows[i]) out[i] += k.weight * of_joint[k.joint];
+    return out;
 }
 
 /// Weak edges from each node to the nearest ones of other parts.
@@ -49,56 +65,6 @@ std::vector<MeshSurface::Edge> bridges(EditSurfaceState& surface, double length)
     return out;
 }
 
-/// The entries of (L + M) M⁻¹ (L + M).
-std::vector<MatrixEntry> squared(std::span<const MeshSurface::Edge> edges, std::span<const double> mass) {
-    const std::size_t n = mass.size();
-    std::vector<std::uint32_t> first(n + 1, 0);
-    for (const MeshSurface::Edge& e : edges) ++first[e.a + 1], ++first[e.b + 1];
-    for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
-    std::vector<std::pair<std::uint32_t, double>> beside(first.back());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    std::vector<double> diagonal(mass.begin(), mass.end());
-    for (const MeshSurface::Edge& e : edges) {
-        beside[next[e.a]++] = {e.b, -e.weight};
-        beside[next[e.b]++] = {e.a, -e.weight};
-        diagonal[e.a] += e.weight;
-        diagonal[e.b] += e.weight;
-    }
-    std::vector<MatrixEntry> out;
-    std::vector<std::pair<std::uint32_t, double>> row;
-    for (std::uint32_t k = 0; k < n; ++k) {
-        row.assign(beside.begin() + first[k], beside.begin() + first[k + 1]);
-        row.push_back({k, diagonal[k]});
-        for (std::size_t i = 0; i < row.size(); ++i)
-            for (std::size_t j = 0; j <= i; ++j)
-                // Two entries of one place beside the diagonal stand for both orders of them.
-                out.push_back(
-                    {row[i].first, row[j].first,
-                     row[i].second * row[j].second / mass[k] * (i != j && row[i].first == row[j].first ? 2 : 1)});
-    }
-    return out;
-}
-
-/// Solves the symmetric positive definite system of `n` rows for `columns` right hand sides, in place.
-void solve_dense(std::vector<double>& a, std::size_t n, std::span<double> b, std::size_t columns) {
-    for (std::size_t j = 0; j < n; ++j) {
-        for (std::size_t k = 0; k < j; ++k)
-            for (std::size_t i = j; i < n; ++i) a[i * n + j] -= a[i * n + k] * a[j * n + k];
-        const double root = std::sqrt(std::max(a[j * n + j], kRidge / 2));
-        for (std::size_t i = j; i < n; ++i) a[i * n + j] /= root;
-    }
-    for (std::size_t c = 0; c < columns; ++c) {
-        for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t k = 0; k < i; ++k) b[i * columns + c] -= a[i * n + k] * b[k * columns + c];
-            b[i * columns + c] /= a[i * n + i];
-        }
-        for (std::size_t i = n; i-- > 0;) {
-            for (std::size_t k = i + 1; k < n; ++k) b[i * columns + c] -= a[k * n + i] * b[k * columns + c];
-            b[i * columns + c] /= a[i * n + i];
-        }
-    }
-}
-
 }  // namespace
 
 Result<PinField> PinField::make(EditSurfaceState& of, double reach,
@@ -119,24 +85,22 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
     edges.insert(edges.end(), joined.begin(), joined.end());
     parallel_for(context, edges.size(), 4096,
                  [&](std::size_t i) { edges[i].weight *= alike(rows[edges[i].a], rows[edges[i].b]); });
-    std::vector<double> mass = surface.mass;
-    if (surface.nodes() > kFew) {
-        std::vector<std::uint32_t> all(surface.nodes());
-        for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-        const SurfaceLevel coarse = coarsen(
-            finest_level(of.mesh, surface, all, all, context), [&](std::uint32_t) { return kSpacing * length; },
-            context);
-        out.stencil_ = coarse.stencil;
-        edges = restrict_laplacian(edges, out.stencil_, coarse.nodes(), context);
-        mass.assign(coarse.nodes(), 0);
-        for (std::size_t i = 0; i < surface.nodes(); ++i)
-            for (std::size_t k = 0; k < 3; ++k)
-                mass[out.stencil_[i].of[k]] += out.stencil_[i].share[k] * surface.mass[i];
+    // Where joints are small, an answer reaches less far: one about a finger does not change the hand.
+    std::vector<double> l = joint_sizes(surface, area, rows), screen = surface.mass;
+    for (std::size_t i = 0; i < screen.size(); ++i) {
+        l[i] = length * std::clamp(l[i] / kSmall, kLeastReach, 1.0);
+        screen[i] /= l[i] * l[i];
     }
-    for (double& m : mass) m = std::max(m, 1e-4 * area / static_cast<double>(mass.size())) / (length * length);
+    const CoarseSurface& coarse =
+        out.coarse_.emplace(of.mesh, surface, [&](std::uint32_t i) { return l[i]; }, context);
+    edges = coarse.restricted(edges, context);
+    screen = coarse.restricted(screen);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};
-    SINEW_TRY_LET(Cholesky factor, Cholesky::factor(mass.size(), squared(edges, mass), context));
-    out.factor_.emplace(std::move(factor));
+    std::vector<MatrixEntry> entries;
+    square_laplacian(edges, screen, screen, edges.size(), [&](std::uint32_t i, std::uint32_t j, double value) {
+        entries.push_back({i, j, value});
+    });
+    SINEW_TRY_LET(out.factor_, Cholesky::factor(screen.size(), entries, context));
     return out;
 }
 
@@ -151,46 +115,44 @@ bool PinField::made_for(double reach, std::span<const std::span<const Influence>
 const std::vector<double>& PinField::response(std::uint32_t node) {
     for (const auto& [known, field] : response_)
         if (known == node) return field;
-    std::vector<double> b(factor_->size(), 0);
-    const Stencil s = stencil_of(node);
-    for (std::size_t k = 0; k < 3; ++k) b[s.of[k]] += s.share[k];
-    return response_.emplace_back(node, factor_->solve(b)).second;
+    std::vector<double> b(factor_.size(), 0);
+    const SurfaceLevel::Stencil s = coarse_->stencil(node);
+    for (std::size_t k = 0; k < 3; ++k) b[s.of[k]] += static_cast<double>(s.share[k]);
+    return response_.emplace_back(node, factor_.solve(b)).second;
 }
 
-void PinField::spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns) {
+Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns) {
     const std::size_t n = nodes.size();
     for (const std::uint32_t node : nodes) response(node);
-    std::vector<const double*> of(n);
-    for (std::size_t p = 0; p < n; ++p) of[p] = response(nodes[p]).data();
-    std::vector<double> gram(n * n), scale(n), amount(values.begin(), values.end());
-    for (std::size_t q = 0; q < n; ++q) {
-        const Stencil s = stencil_of(nodes[q]);
-        for (std::size_t p = 0; p < n; ++p)
-            for (std::size_t k = 0; k < 3; ++k) gram[q * n + p] += s.share[k] * of[p][s.of[k]];
-    }
-    for (std::size_t p = 0; p < n; ++p) scale[p] = 1 / std::sqrt(gram[p * n + p]);
-    for (std::size_t q = 0; q < n; ++q)
-        for (std::size_t p = 0; p < n; ++p) gram[q * n + p] *= scale[q] * scale[p];
-    for (std::size_t p = 0; p < n; ++p) {
-        gram[p * n + p] += kRidge;
-        for (std::size_t c = 0; c < columns; ++c) amount[p * columns + c] *= scale[p];
-    }
-    solve_dense(gram, n, amount, columns);
+    std::vector<const std::vector<double>*> of;
+    for (const std::uint32_t node : nodes) of.push_back(&response(node));
+    // How much of each response, scaled to 1 at its own node, meets the values.
+    std::vector<double> scale;
+    for (std::size_t p = 0; p < n; ++p) scale.push_back(1 / std::sqrt(coarse_->at(*of[p], nodes[p])));
+    std::vector<MatrixEntry> gram;
+    for (std::uint32_t q = 0; q < n; ++q)
+        for (std::uint32_t p = 0; p <= q; ++p)
+            gram.push_back({q, p, scale[q] * scale[p] * coarse_->at(*of[p], nodes[q]) + (p == q ? kRidge : 0)});
+    SINEW_TRY_LET(const Cholesky meeting, Cholesky::factor(n, gram));
     columns_ = columns;
-    field_.assign(factor_->size() * columns, 0);
-    for (std::size_t i = 0; i < factor_->size(); ++i)
-        for (std::size_t p = 0; p < n; ++p) {
-            const double here = scale[p] * of[p][i];
-            for (std::size_t c = 0; c < columns; ++c) field_[i * columns + c] += here * amount[p * columns + c];
+    field_.assign(factor_.size() * columns, 0);
+    std::vector<double> amount(n * Cholesky::kBatch);
+    for (std::size_t first = 0; first < columns; first += Cholesky::kBatch) {
+        const std::size_t some = std::min(Cholesky::kBatch, columns - first);
+        std::fill(amount.begin(), amount.end(), 0.0);
+        for (std::size_t p = 0; p < n; ++p)
+            for (std::size_t c = 0; c < some; ++c)
+                amount[p * Cholesky::kBatch + c] = scale[p] * values[p * columns + first + c];
+        meeting.solve_batch(amount);
+        for (std::size_t i = 0; i < factor_.size(); ++i) {
+            std::array<double, Cholesky::kBatch> here{};
+            for (std::size_t p = 0; p < n; ++p)
+                for (std::size_t c = 0; c < here.size(); ++c)
+                    here[c] += scale[p] * (*of[p])[i] * amount[p * Cholesky::kBatch + c];
+            for (std::size_t c = 0; c < some; ++c) field_[i * columns + first + c] = static_cast<float>(here[c]);
         }
-}
-
-void PinField::at(std::uint32_t node, std::span<double> out) const {
-    std::fill(out.begin(), out.end(), 0.0);
-    const Stencil s = stencil_of(node);
-    for (std::size_t k = 0; k < 3; ++k)
-        if (s.share[k] != 0)
-            for (std::size_t c = 0; c < columns_; ++c) out[c] += s.share[k] * field_[s.of[k] * columns_ + c];
+    }
+    return Done{};
 }
 
 }  // namespace sinew

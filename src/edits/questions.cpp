@@ -8,6 +8,7 @@
 #include "core/vectors.h"
 #include "edits/edit_surface.h"
 #include "solve/cholesky.h"
+#include "surface/surface_levels.h"
 
 namespace sinew {
 namespace {
@@ -122,16 +123,18 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
                                            " vertices, the mesh has " + std::to_string(mesh.positions.size())};
     EditSurfaceState state(mesh, context);
     const MeshSurface& surface = state.surface();
-    const std::size_t n = surface.nodes();
     SINEW_TRY_LET(const Symmetry* across, state.symmetry(skeleton, context));
 
     // The screened field of a place: what an answer there covers.
     double area = 0;
     for (const double m : surface.mass) area += m;
-    const double screen = 1 / (kReach * kReach * area);
+    const double length = kReach * std::sqrt(area);
+    const CoarseSurface coarse(mesh, surface, [&](std::uint32_t) { return length; }, context);
+    const std::size_t n = coarse.size();
+    const std::vector<double> mass = coarse.restricted(surface.mass);
     std::vector<MatrixEntry> entries;
-    for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, screen * surface.mass[i]});
-    for (const MeshSurface::Edge& e : surface.edges) {
+    for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, mass[i] / (length * length)});
+    for (const MeshSurface::Edge& e : coarse.restricted(surface.edges, context)) {
         entries.push_back({e.a, e.a, e.weight});
         entries.push_back({e.b, e.b, e.weight});
         entries.push_back({e.a, e.b, -e.weight});
@@ -139,25 +142,25 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
     SINEW_TRY_LET(const Cholesky factor, Cholesky::factor(n, entries, context));
 
     const Asking asking(state, weights, skeleton.joints.size());
-    std::vector<double> open(n, 1);  // the share of each node that no question covers
+    std::vector<double> open(n, 1);  // the share of each place that no question covers
     std::vector<bool> asked(n, false);
-    const auto cover = [&](std::uint32_t node) {
+    const auto cover = [&](std::uint32_t at) {
         std::vector<double> b(n, 0);
-        b[node] = 1;
+        b[at] = 1;
         const std::vector<double> field = factor.solve(b);
         double covered = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const double share = std::sqrt(std::clamp(field[i] / field[node], 0.0, 1.0));
-            covered += share * open[i] * surface.mass[i];
+            const double share = std::sqrt(std::clamp(field[i] / field[at], 0.0, 1.0));
+            covered += share * open[i] * mass[i];
             open[i] *= 1 - share;
         }
-        asked[node] = true;
+        asked[at] = true;
         return covered;
     };
     std::vector<Question> out;
     while (out.size() < std::min(top, n) && !cancelled(context)) {
         std::vector<double> b(n);
-        for (std::size_t i = 0; i < n; ++i) b[i] = surface.mass[i] * open[i];
+        for (std::size_t i = 0; i < n; ++i) b[i] = mass[i] * open[i];
         const std::vector<double> worth = factor.solve(b);
         std::uint32_t best = MeshSurface::none;
         for (std::uint32_t i = 0; i < n; ++i)
@@ -165,17 +168,17 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
         if (best == MeshSurface::none) break;
         double covered = cover(best);
         if (across) {
-            const Point3 image =
-                EditSurfaceState::mirrored(to_point(mesh.positions[surface.vertex_of[best]]), *across);
-            const double reach = EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal();
-            if (const SurfacePoint twin = state.tree().nearest(image, reach); twin.triangle != SurfacePoint::none) {
-                const auto most = std::max_element(twin.share.begin(), twin.share.end()) - twin.share.begin();
-                const std::uint32_t node =
-                    surface.node_of[mesh.triangles[twin.triangle][static_cast<std::size_t>(most)]];
-                if (!asked[node]) covered += cover(node);
+            const Point3 place = to_point(mesh.positions[surface.vertex_of[coarse.node(best)]]);
+            const std::uint32_t twin =
+                state.vertex_near(EditSurfaceState::mirrored(place, *across),
+                                  EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal());
+            if (twin != MeshSurface::none) {
+                const SurfaceLevel::Stencil s = coarse.stencil(surface.node_of[twin]);
+                const auto most = std::max_element(s.share.begin(), s.share.end()) - s.share.begin();
+                if (const std::uint32_t at = s.of[static_cast<std::size_t>(most)]; !asked[at]) covered += cover(at);
             }
         }
-        out.push_back(asking.about(best, covered));
+        out.push_back(asking.about(coarse.node(best), covered));
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for questions"};
     return out;

@@ -8,8 +8,7 @@
 namespace sinew {
 
 /// At each of the vertices: the mean of the rows around its node.
-Result<std::vector<EditRow>> smoothed_rows(const EditTask& task, const EditPart&,
-                                           std::span<const std::uint32_t> at) {
+Result<PreparedRow> smoothed_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
     const WeightEdit& edit = task.edit;
     Context* context = task.context;
 
@@ -53,13 +52,12 @@ Result<std::vector<EditRow>> smoothed_rows(const EditTask& task, const EditPart&
             for (Share& s : row) s.weight /= sum;
         }
     });
-    return out;
+    return PreparedRow([out = std::move(out)](std::size_t k, EditRow& row) { row = out[k]; });
 }
 
 /// At each of the vertices: the row of its node after steps of diffusion of the whole surface. Step s needs only
 /// nodes within steps - s edges of the vertices.
-Result<std::vector<EditRow>> relaxed_rows(const EditTask& task, const EditPart&,
-                                          std::span<const std::uint32_t> at) {
+Result<PreparedRow> relaxed_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
     const WeightEdit& edit = task.edit;
     Context* context = task.context;
 
@@ -108,10 +106,9 @@ Result<std::vector<EditRow>> relaxed_rows(const EditTask& task, const EditPart&,
         });
         for (std::size_t i = 0; i < ring[steps - s]; ++i) std::swap(now[i], next[i]);
     }
-    std::vector<EditRow> out(at.size());
-    for (std::size_t k = 0; k < at.size(); ++k)
-        if (const std::uint32_t n = mesh.node_of[at[k]]; n != MeshSurface::none) out[k] = now[place[n]];
-    return out;
+    return PreparedRow([now = std::move(now), place = std::move(place), &mesh, at](std::size_t k, EditRow& row) {
+        if (const std::uint32_t n = mesh.node_of[at[k]]; n != MeshSurface::none) row = now[place[n]];
+    });
 }
 
 }  // namespace sinew

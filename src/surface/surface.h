@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/geometry.h"
@@ -40,5 +41,48 @@ struct MeshSurface {
 /// number of threads. Requires check_mesh; the mesh
 /// must have a size.
 MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context = nullptr);
+
+/// Lists edges by node: those of node i are link[first[i]] to link[first[i + 1]], make(edge, the other node) each.
+template <typename Link, typename Make>
+void link_nodes(std::size_t nodes, std::span<const MeshSurface::Edge> edges, std::vector<std::uint32_t>& first,
+                std::vector<Link>& link, const Make& make) {
+    first.assign(nodes + 1, 0);
+    for (const MeshSurface::Edge& e : edges) ++first[e.a + 1], ++first[e.b + 1];
+    for (std::size_t i = 0; i < nodes; ++i) first[i + 1] += first[i];
+    link.resize(first.back());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const MeshSurface::Edge& e : edges) {
+        link[next[e.a]++] = make(e, e.b);
+        link[next[e.b]++] = make(e, e.a);
+    }
+}
+
+/// The energy |(L + D) x|² / M, where L is the Laplacian of the edges: calls add(i, j, value) for entries of its
+/// matrix, each pair on one side of the diagonal, in parts that add up. `diagonal`: D; empty: 0. Nodes with more
+/// edges than `most_edges` have no term of their own, which costs the square of their number.
+template <typename Add>
+void square_laplacian(std::span<const MeshSurface::Edge> edges, std::span<const double> diagonal,
+                      std::span<const double> mass, std::size_t most_edges, const Add& add) {
+    struct Term {
+        std::uint32_t node;
+        double value;
+    };
+    std::vector<std::uint32_t> first;
+    std::vector<Term> around, row;
+    link_nodes(mass.size(), edges, first, around,
+               [](const MeshSurface::Edge& e, std::uint32_t to) { return Term{to, -e.weight}; });
+    for (std::uint32_t i = 0; i < mass.size(); ++i) {
+        if (first[i + 1] - first[i] > most_edges) continue;
+        row.assign(around.begin() + first[i], around.begin() + first[i + 1]);
+        double sum = diagonal.empty() ? 0 : diagonal[i];
+        for (const Term& t : row) sum -= t.value;
+        row.push_back({i, sum});
+        for (std::size_t a = 0; a < row.size(); ++a)
+            for (std::size_t b = 0; b <= a; ++b)
+                // Two entries of one place beside the diagonal stand for both orders of them.
+                add(row[a].node, row[b].node,
+                    row[a].value * row[b].value / mass[i] * (a != b && row[a].node == row[b].node ? 2 : 1));
+    }
+}
 
 }  // namespace sinew

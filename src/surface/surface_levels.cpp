@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/lists.h"
 #include "core/nearest_in_triangle.h"
@@ -13,6 +14,8 @@ namespace sinew {
 namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
+constexpr std::size_t kFew = 3000;  // nodes: a surface with fewer has no coarse ones
+constexpr double kSpacing = 0.25;   // of the values of a coarse surface, in lengths over which fields change
 
 /// The cells at each node.
 Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
@@ -313,6 +316,32 @@ SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::u
     });
     set_links(
         out, edges.size(), [&](std::size_t e) { return edges[e]; }, context);
+    return out;
+}
+
+CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
+                             const std::function<double(std::uint32_t)>& length, Context* context)
+    : node_(surface.nodes()) {
+    std::iota(node_.begin(), node_.end(), 0u);
+    if (surface.nodes() <= kFew) return;
+    SurfaceLevel coarse = coarsen(
+        finest_level(mesh, surface, node_, node_, context), [&](std::uint32_t i) { return kSpacing * length(i); }, context);
+    node_ = std::move(coarse.finer);
+    stencil_ = std::move(coarse.stencil);
+}
+
+std::vector<MeshSurface::Edge> CoarseSurface::restricted(std::span<const MeshSurface::Edge> edges,
+                                                         Context* context) const {
+    if (stencil_.empty()) return {edges.begin(), edges.end()};
+    return restrict_laplacian(edges, stencil_, size(), context);
+}
+
+std::vector<double> CoarseSurface::restricted(std::span<const double> x) const {
+    std::vector<double> out(size(), 0);
+    for (std::uint32_t i = 0; i < x.size(); ++i) {
+        const SurfaceLevel::Stencil s = stencil(i);
+        for (std::size_t k = 0; k < 3; ++k) out[s.of[k]] += static_cast<double>(s.share[k]) * x[i];
+    }
     return out;
 }
 

@@ -52,6 +52,36 @@ SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std:
 SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
                      Context* context);
 
+/// Where fields of a surface have their values, if they change slowly: at all nodes of a small surface, at those of
+/// a coarser level of a large one.
+class CoarseSurface {
+public:
+    /// length: over which fields change at a node of the surface, scene units.
+    CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
+                  const std::function<double(std::uint32_t)>& length, Context* context);
+
+    std::size_t size() const { return node_.size(); }
+    /// The node of the surface at which a value is.
+    std::uint32_t node(std::size_t i) const { return node_[i]; }
+    /// The values between which a node of the surface lies.
+    SurfaceLevel::Stencil stencil(std::uint32_t node) const {
+        return stencil_.empty() ? SurfaceLevel::Stencil{{node, node, node}, {1, 0, 0}} : stencil_[node];
+    }
+    double at(std::span<const double> field, std::uint32_t node) const {
+        const SurfaceLevel::Stencil s = stencil(node);
+        double sum = 0;
+        for (std::size_t k = 0; k < 3; ++k) sum += static_cast<double>(s.share[k]) * field[s.of[k]];
+        return sum;
+    }
+    /// Pᵀ L P of the Laplacian of edges between nodes of the surface, and Pᵀ x of a number for each.
+    std::vector<MeshSurface::Edge> restricted(std::span<const MeshSurface::Edge> edges, Context* context) const;
+    std::vector<double> restricted(std::span<const double> x) const;
+
+private:
+    std::vector<std::uint32_t> node_;
+    std::vector<SurfaceLevel::Stencil> stencil_;  // per node of the surface; empty: it has few
+};
+
 /// Pᵀ L P: the Laplacian of a coarser level of `nodes` nodes. L: given by the edges of the finer level; P: by the
 /// stencils of its nodes. Each edge once, in no order; weights may be < 0. The same bits on any number of threads.
 std::vector<MeshSurface::Edge> restrict_laplacian(std::span<const MeshSurface::Edge> fine,

@@ -16,9 +16,9 @@ struct Share {
     double weight;
 };
 
-inline bool before(const Share& a, const Share& b) {
+inline constexpr auto before = [](const Share& a, const Share& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
-}
+};
 
 /// Divides by the sum. Returns the number of entries: 0 if the sum is 0.
 inline std::size_t normalise(std::span<Share> row) {
@@ -29,9 +29,17 @@ inline std::size_t normalise(std::span<Share> row) {
     return row.size();
 }
 
-/// The invariant of SkinWeights for one row of weights above 0: entries of one joint are added, the row is sorted
-/// by `before` and normalised. A row that satisfies it keeps its bits: reading back written weights changes
-/// nothing.
+/// The invariant of SkinWeights for one row of weights above 0 of different joints: it is sorted by `before` and
+/// normalised. A row that satisfies it keeps its bits: reading back written weights changes nothing. Returns the
+/// number of entries.
+inline std::size_t sort_and_normalise_distinct(std::span<Share> row) {
+    std::sort(row.begin(), row.end(), before);
+    double sum = 0;
+    for (const Share& s : row) sum += s.weight;
+    return std::abs(sum - 1) > 1e-7 * static_cast<double>(row.size()) ? normalise(row) : row.size();
+}
+
+/// The same for any weights above 0: entries of one joint are added.
 inline void sort_and_normalise(std::vector<Share>& row) {
     std::stable_sort(row.begin(), row.end(), [](const Share& a, const Share& b) { return a.joint < b.joint; });
     std::size_t kept = 0;
@@ -42,10 +50,7 @@ inline void sort_and_normalise(std::vector<Share>& row) {
             row[++kept] = row[i];
     }
     if (!row.empty()) row.resize(kept + 1);
-    std::sort(row.begin(), row.end(), before);
-    double sum = 0;
-    for (const Share& s : row) sum += s.weight;
-    if (std::abs(sum - 1) > 1e-7 * static_cast<double>(row.size())) row.resize(normalise(row));
+    row.resize(sort_and_normalise_distinct(row));
 }
 
 /// `row`: strengths above 0, sorted by `before`. Returns the number of remaining entries, as weights.
