@@ -907,7 +907,7 @@ def _matrices(values, count, name):
 
 
 def model(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
-          transform=None, up=None, name="arrays", select=None, locked=None):
+          transform=None, up=None, name="arrays", select=None, locked=None, mesh_names=None):
     """A model from arrays. Contiguous arrays of the right type are read without a copy in Python.
 
     vertices (V, 3) float32 and faces (F, 3) or a list of polygons; or lists of several meshes' vertices and faces,
@@ -916,7 +916,8 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
     rest (J, 4, 4): matrices of the joints at rest, whose columns are their axes; then heads may be left out. deform
     (J,): 0 never, 1 yes, 2 as the names of the joints and the weights say (the default). weights: ``Weights``, an
     array (V, J), or (indptr, indices, data). up (3,): the way up, for standard poses; y without. select (V,) bool and
-    locked: what binds change (``Model.select``). Without joints it is a mesh, for ``sinew.transfer``.
+    locked: what binds change (``Model.select``). mesh_names: for messages and files; "mesh 0", "mesh 1" … without.
+    Without joints it is a mesh, for ``sinew.transfer``.
     """
     several = isinstance(vertices, (list, tuple)) and len(vertices) and np.ndim(vertices[0]) == 2
     many_vertices, many_faces = (list(vertices), list(faces)) if several else ([vertices], [faces])
@@ -924,8 +925,11 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
         raise InputError(f"{len(many_vertices)} meshes have vertices, but {len(many_faces)} have faces")
     transforms = [transform] if not several and transform is not None else list(transform) if transform is not None \
         else [None] * len(many_vertices)
+    if mesh_names is not None and len(mesh_names) != len(many_vertices):
+        raise InputError(f"{len(mesh_names)} names, but {len(many_vertices)} meshes")
     kept, meshes = [], (Mesh * len(many_vertices))()
     for i, mesh in enumerate(meshes):
+        mesh.name = None if mesh_names is None else str(mesh_names[i]).encode()
         points = array(many_vertices[i], np.float32, (None, 3), "vertices")
         corners, count, sizes = _faces(many_faces[i], "faces")
         matrix = None if transforms[i] is None else _matrices([transforms[i]], 1, "transform")
