@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 import sinew
 
 from .figure import Figure, armature_of, attach, chosen
+from .words import in_blender, said
 
 _OPTIONS = {row["name"]: row for row in sinew.settings()}
 # pixel-geodesic is for flat figures, which have no armature here.
@@ -107,7 +108,7 @@ class SINEW_OT_bind(Settings, bpy.types.Operator):
         try:
             self._prepare(context)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         self._cancel = self._done = False
         self._fraction, self._problem = 0.0, None
@@ -132,7 +133,7 @@ class SINEW_OT_bind(Settings, bpy.types.Operator):
         self._end_modal(context)
         if self._problem is not None:
             cancelled = isinstance(self._problem, (sinew.Cancelled, _Stop))
-            tell(self, context, ["Cancelled: nothing was changed" if cancelled else str(self._problem)],
+            tell(self, context, ["Cancelled: nothing was changed" if cancelled else said(self._problem)],
                  "WARNING" if cancelled else "ERROR")
             return {"CANCELLED"}
         return self._finish(context)
@@ -162,7 +163,7 @@ class SINEW_OT_bind(Settings, bpy.types.Operator):
             self._bind(None)
             return self._finish(context)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
 
     def _prepare(self, context):
@@ -197,7 +198,7 @@ class SINEW_OT_bind(Settings, bpy.types.Operator):
             if missing.any() and not mesh.data.use_paint_mask_vertex:
                 mesh.data.vertices.foreach_set("select", missing[start:start + count])
             mesh.data.update()
-        report = self._binding.report()
+        report = self._binding._report(in_blender)
         seconds = time.perf_counter() - self._begin
         lines = [f"{int(self._only.sum())} vertices of {len(figure.meshes)} meshes on "
                  f"{report['counts']['deforming_joints']} bones in {seconds:.2f} s"]
@@ -251,7 +252,7 @@ class Correction:
             after = self.change(context, model, before)
             figure.write(after, None if only.all() else only)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         mesh.data.update()
         tell(self, context, [f"{self.bl_label}: {int((after.difference(before)[only] > 1e-6).sum())} vertices changed"])
@@ -323,7 +324,7 @@ class SINEW_OT_transfer(bpy.types.Operator):
                                    max_influences=self.influences)
             target.write(moved, target.masked())
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         for other in others:
             attach(other, source.armature)
@@ -371,7 +372,7 @@ class SINEW_OT_hardness(bpy.types.Operator):
             self._shown.write(Bound.binding.weights(falloff=self.hardness), self._only())
             self._redraw()
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         context.scene.sinew.hardness = self.hardness
         tell(self, context, [f"Hardness {self.hardness:.2f}"])
@@ -381,7 +382,7 @@ class SINEW_OT_hardness(bpy.types.Operator):
         try:
             self._shown = self._figure()
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         self.hardness = self._before = context.scene.sinew.hardness
         self._from = event.mouse_x

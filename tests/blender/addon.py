@@ -272,6 +272,18 @@ class Binds(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "the tube"):
             scene.bind(tube, rig)
 
+    def test_remedies_are_labels_of_blender(self):
+        tube, rig = scene.tube(), scene.armature()
+        tube.scale = (100,) * 3
+        with self.assertRaisesRegex(RuntimeError, "scale one of them, a skeleton file with Scale 100; if both are right: "
+                                                  "fit_check='off' of sinew.Model.bind in a script"):
+            scene.bind(tube, rig)
+        tube.scale = (1,) * 3
+        from sinew_blender import words
+        with self.assertRaises(sinew.UsageError) as raised:
+            figure.Figure(rig, [tube]).build().bind(resolution=257)
+        self.assertIn("Resolution 257 is not a power of two", words.said(raised.exception))
+
     def test_shortcuts_are_free_in_blender_and_go_with_the_addon(self):
         from sinew_blender import panel
         made = panel.add_shortcuts()

@@ -224,7 +224,7 @@ TEST(VoxelHeat, OptionsAreChecked) {
     o.heat = HeatBy::hardware;
     const Status refused_heat = check(o);
     ASSERT_FALSE(refused_heat);
-    EXPECT_NE(refused_heat.error().message.find("does not read heat: leave it out, or choose voxel-heat"),
+    EXPECT_NE(refused_heat.error().message.find("does not read `heat`: leave it out, or choose voxel-heat"),
               std::string::npos)
         << refused_heat.error().message;
     o = heat(64);
