@@ -1,8 +1,7 @@
 """Builds the wheel: the Python files of python/sinew, and the C library inside, for every Python from 3.9.
 
 SINEW_LIBRARY names a libsinew_c.so that is built already, or a sinew_c.dll for the wheel for Windows; without it CMake compiles one
-without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed. SINEW_BUILD
-names the folder to compile in, which may be used again.
+without optional libraries and with the C++ runtime inside, so that it runs with glibc 2.28 and later. SINEW_BUILD names the folder to compile in, which may be used again.
 """
 import os
 import pathlib
@@ -26,7 +25,7 @@ def compiled(work):
     """Compiles libsinew_c.so in the folder `work`."""
     configure = ["cmake", "-S", ROOT, "-B", work, "-DCMAKE_BUILD_TYPE=Release", "-DSINEW_GL=OFF",
                  "-DSINEW_ASSIMP=OFF", "-DSINEW_PNG=OFF", "-DSINEW_BUILD_CLI=OFF", "-DSINEW_BUILD_TESTS=OFF",
-                 "-DSINEW_WERROR=OFF", "-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
+                 "-DSINEW_WERROR=OFF", "-DSINEW_OLD_GLIBC=ON", "-DSINEW_UNITY=ON", "-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]
     subprocess.run(configure, check=True)

@@ -10,7 +10,7 @@ bl_info = {
     "author": "The authors of sinew",
     "version": (0, 3, 0),
     "blender": (3, 4, 0),
-    "location": "Object > Parent > With Automatic Weights (sinew); sidebar, tab sinew; Weight Paint > Weights",
+    "location": "Object > Parent > With Automatic Weights (sinew); sidebar, tab sinew; Weight Paint > Weights; Ctrl+Alt+P",
     "description": "Automatic skin weights that hold on meshes as they are in production",
     "category": "Rigging",
 }
@@ -43,15 +43,20 @@ import bpy  # noqa: E402
 from . import figure, operators, panel  # noqa: E402
 
 
+_shortcuts = []
+
+
 def register():
     for one in (*operators.CLASSES, *panel.CLASSES):
         bpy.utils.register_class(one)
     bpy.types.Scene.sinew = bpy.props.PointerProperty(type=panel.SinewSettings)
     for menu, draw in panel.MENUS:
         getattr(bpy.types, menu).append(draw)
+    _shortcuts.extend(panel.add_shortcuts())
 
 
 def unregister():
+    panel.remove_shortcuts(_shortcuts)
     for menu, draw in panel.MENUS:
         getattr(bpy.types, menu).remove(draw)
     del bpy.types.Scene.sinew

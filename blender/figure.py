@@ -16,13 +16,23 @@ UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]], fl
 class Figure:
     """Meshes that one armature moves, as one sinew.Model; vertices of the meshes follow each other."""
 
-    def __init__(self, armature, meshes, only_selected_bones=False, ends="auto"):
+    def __init__(self, armature, meshes, only_selected_bones=False, ends="auto", single_user=False):
         if armature is None or armature.type != "ARMATURE":
             raise sinew.UsageError("there is no armature: select the meshes, and the armature last")
         if not meshes:
             raise sinew.UsageError("no mesh is selected: select the meshes, and the armature last")
         if not any(b.use_deform for b in armature.data.bones):
             raise sinew.UsageError(f"no bone of {armature.name} deforms: turn on Deform in the properties of bones")
+        for mesh in meshes:
+            for what, some in (("vertices", mesh.data.vertices), ("faces", mesh.data.polygons)):
+                if not some:
+                    raise sinew.UsageError(f"{mesh.name} is empty: it has no {what}")
+            if constraint := _following(mesh, armature):
+                raise sinew.UsageError(f"{mesh.name} follows {armature.name} by the constraint {constraint}, so that weights "
+                                       "would move it twice: remove the constraint first")
+            if not single_user and (other := _sharing(mesh, armature, meshes)):
+                raise sinew.UsageError(f"{mesh.name} and {other.name} share one mesh, and with it all weights: turn on Single "
+                                       "User, or use Object > Relations > Make Single User > Object & Data first")
         self.armature, self.meshes, self.ends = armature, meshes, ends
         self.counts = [len(m.data.vertices) for m in meshes]
         self.starts = np.concatenate([[0], np.cumsum(self.counts)])
@@ -45,7 +55,7 @@ class Figure:
     def _model(self, deform, weights=None):
         arrays = {"vertices": [], "faces": [], "transform": []}
         for mesh in self.meshes:
-            points, corners, matrix = mesh_arrays(mesh)
+            points, corners, matrix = mesh_arrays(mesh, self.armature)
             arrays["vertices"].append(points)
             arrays["faces"].append(corners)
             arrays["transform"].append(matrix)
@@ -57,7 +67,8 @@ class Figure:
         tails[[not self._states_tail(b) for b in bones]] = np.nan
         parents = [self._numbers[b.parent.name] if b.parent else -1 for b in bones]
         return sinew.model(**arrays, rest=rest, tails=tails.astype(np.float32), parents=parents, names=self.names,
-                           deform=np.where(deform, 2 if self.by_names else 1, 0).astype(np.uint8), weights=weights, name=self.armature.name)
+                           deform=np.where(deform, 2 if self.by_names else 1, 0).astype(np.uint8), weights=weights,
+                           name=self.armature.name, mesh_names=[m.name for m in self.meshes])
 
     def _states_tail(self, bone):
         """Whether the tail of a bone says where it ends. In a chain it does, and at its end; but importers invent the
@@ -252,13 +263,51 @@ def _ends_at(bone, child):
     return (child.head_local - bone.tail_local).length < 1e-3 * max(bone.length, 1e-9)
 
 
-def mesh_arrays(thing):
+def mesh_arrays(thing, armature):
     """Positions, triangles and the matrix to the upright world of an object with a mesh."""
     own = blender_mesh(thing)
-    corners, matrix = own["faces"], UPRIGHT @ own["transform"]
+    corners, matrix = own["faces"], UPRIGHT @ np.array(rest_place(thing, armature))
     if np.linalg.det(matrix[:3, :3]) < 0:
         corners = corners[:, ::-1]  # a mirrored object has its faces inside out
     return own["vertices"], corners, matrix
+
+
+def rest_place(thing, armature):
+    """matrix_world of an object with the armature at rest: what hangs on a bone is taken out of its pose."""
+    above = thing
+    while above.parent and not (above.parent == armature and above.parent_type == "BONE"):
+        above = above.parent
+    bone = armature.data.bones.get(above.parent_bone) if above.parent else None
+    if bone is None:
+        return thing.matrix_world.copy()
+    world, pose = armature.matrix_world, armature.pose.bones[bone.name].matrix
+    return world @ bone.matrix_local @ pose.inverted_safe() @ world.inverted_safe() @ thing.matrix_world
+
+
+def _following(thing, armature):
+    """The name of a constraint by which an object moves with bones of the armature, or None."""
+    for one in thing.constraints:
+        targets = one.targets if one.type == "ARMATURE" else [one]
+        if not one.mute and one.influence > 0 and any(
+                getattr(t, "target", None) == armature and getattr(t, "subtarget", "") for t in targets):
+            return one.name
+    return None
+
+
+def _sharing(mesh, armature, meshes):
+    """Another object with the same mesh for which the weights of this one would be wrong, or None: they are right only
+    where it stands as this one does to an armature of the same bones."""
+    place = armature.matrix_world.inverted_safe() @ rest_place(mesh, armature)
+    for other in bpy.data.objects:
+        if other.data != mesh.data or other == mesh:
+            continue
+        own = armature if other in meshes else armature_of(other)
+        if own is None or own.data != armature.data:
+            return other
+        there = own.matrix_world.inverted_safe() @ rest_place(other, own)
+        if not np.allclose(there, place, atol=1e-5 * max(1, *mesh.dimensions)):
+            return other
+    return None
 
 
 def armature_of(mesh):
@@ -270,9 +319,10 @@ def armature_of(mesh):
 
 
 def attach(mesh, armature):
-    """Parents a mesh to an armature without moving it, with an armature modifier, as Blender's own command does."""
-    if mesh.parent != armature:
-        place = mesh.matrix_world.copy()
+    """Parents a mesh to an armature without moving it, with an armature modifier, as Blender's own command does. A mesh
+    that hangs on a bone leaves it, since its weights move it now."""
+    if mesh.parent != armature or mesh.parent_type != "OBJECT":
+        place = rest_place(mesh, armature)
         mesh.parent, mesh.parent_type = armature, "OBJECT"
         mesh.matrix_parent_inverse = armature.matrix_world.inverted_safe()
         mesh.matrix_world = place

@@ -9,15 +9,15 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 import sinew
 
 from .figure import Figure, armature_of, attach, chosen
+from .words import in_blender, said
 
-METHODS = [
-    ("surface-heat", "Surface Heat", "Bone heat, with hidden vertices measured through the volume. The best for most "
-                                     "characters"),
-    ("geodesic-voxel", "Geodesic Voxel", "Distance through voxels: many times faster on large meshes"),
-    ("bone-heat", "Bone Heat", "Heat of the nearest visible bones, as Blender's own automatic weights"),
-    ("bounded-biharmonic", "Bounded Biharmonic", "The smoothest weights, on voxels. Slow"),
-    ("closest-distance", "Closest Distance", "Straight distance to every bone"),
-]
+_OPTIONS = {row["name"]: row for row in sinew.settings()}
+# pixel-geodesic is for flat figures, which have no armature here.
+METHODS = [(name, name.replace("-", " ").title(), about["summary"])
+           for name, about in _OPTIONS["method"]["methods"].items() if name != "pixel-geodesic"]
+IN_VOXELS = _OPTIONS["resolution"]["read_by_methods"]
+RESOLUTIONS = [("auto", "Automatic", "By the thinnest limb and the narrowest gap"),
+               *((str(n), str(n), "Voxels along the longest side") for n in (32, 64, 128, 256, 512, 1024))]
 ENDS = [
     ("auto", "Automatic", "At the tail, where a child begins there or there is no child; else at the children"),
     ("tails", "Tails", "As the armature is drawn. For armatures that were made in Blender"),
@@ -31,11 +31,23 @@ last_report = {}      # name of the scene: lines of the panel
 def tell(operator, context, lines, level="INFO"):
     """The lines in the panel, the first of them in the status bar."""
     last_report[context.scene.name] = lines
+    redraw()
     operator.report({level}, lines[0])
 
 
-def active_in_edit_mode(context):
-    return context.active_object is not None and context.active_object.mode == "EDIT"
+def redraw():
+    """Meshes and panels in all windows as they are now."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def available(cls, problem):
+    """For poll: whether there is no problem; a button that is grey says which one there is."""
+    if problem:
+        cls.poll_message_set(problem)
+    return not problem
 
 
 class Bound:
@@ -63,34 +75,40 @@ class Preview:
             self.levels *= 2
 
 
-class SINEW_OT_bind(bpy.types.Operator):
+class Settings:
+    """What a bind reads: properties of the panel and of the command, which starts from those of the panel."""
+    method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
+    hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
+    resolution: EnumProperty(name="Resolution", description="Voxels along the longest side, for methods that measure in "
+                                                            "voxels", items=RESOLUTIONS, default="256")
+    influences: IntProperty(name="Influences", description="Most bones for one vertex", default=4, min=1, max=8)
+    ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
+    only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
+    only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")
+    single_user: BoolProperty(name="Single User", description="Linked duplicates get a mesh, and so weights, of their own")
+
+
+class SINEW_OT_bind(Settings, bpy.types.Operator):
     """Compute vertex groups of the selected meshes for the bones of the active armature"""
     bl_idname = "object.sinew_bind"
     bl_label = "With Automatic Weights (sinew)"
     bl_options = {"REGISTER", "UNDO"}
 
-    method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
-    hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
-    resolution: IntProperty(name="Resolution", description="Voxels along the longest side, for methods that measure in "
-                                                           "voxels", default=256, min=16, max=1024)
-    influences: IntProperty(name="Influences", description="Maximum of bones for one vertex", default=4, min=1, max=8)
-    ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
-    only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
-    only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")
-
     @classmethod
     def poll(cls, context):
         armature, meshes = chosen(context)
-        return bool(armature and meshes) and not active_in_edit_mode(context)
+        active = context.active_object
+        return available(cls, "Leave edit mode first" if active and active.mode == "EDIT" else
+                         "Select the meshes, and the armature last" if not armature or not meshes else "")
 
     def invoke(self, context, event):
         settings = context.scene.sinew
-        for name in ("method", "hardness", "resolution", "influences", "ends", "only_unweighted", "only_selected_bones"):
+        for name in Settings.__annotations__:
             setattr(self, name, getattr(settings, name))
         try:
             self._prepare(context)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         self._cancel = self._done = False
         self._fraction, self._problem = 0.0, None
@@ -115,7 +133,7 @@ class SINEW_OT_bind(bpy.types.Operator):
         self._end_modal(context)
         if self._problem is not None:
             cancelled = isinstance(self._problem, (sinew.Cancelled, _Stop))
-            tell(self, context, ["Cancelled: nothing was changed" if cancelled else str(self._problem)],
+            tell(self, context, ["Cancelled: nothing was changed" if cancelled else said(self._problem)],
                  "WARNING" if cancelled else "ERROR")
             return {"CANCELLED"}
         return self._finish(context)
@@ -145,13 +163,13 @@ class SINEW_OT_bind(bpy.types.Operator):
             self._bind(None)
             return self._finish(context)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
 
     def _prepare(self, context):
         context.view_layer.update()  # places of objects that a script has changed
         armature, meshes = chosen(context)
-        self._figure = figure = Figure(armature, meshes, self.only_selected_bones, self.ends)
+        self._figure = figure = Figure(armature, meshes, self.only_selected_bones, self.ends, self.single_user)
         self._only = figure.masked()
         if self.only_unweighted:
             self._only &= figure.unweighted()
@@ -161,7 +179,7 @@ class SINEW_OT_bind(bpy.types.Operator):
 
     def _bind(self, on_progress):
         options = {"falloff": self.hardness, "max_influences": self.influences, "deform_from": "names"}
-        if self.method in ("geodesic-voxel", "bounded-biharmonic", "surface-heat"):
+        if self.method in IN_VOXELS:
             options["resolution"] = self.resolution
         self._binding = self._figure.model.bind(self.method, on_progress=on_progress, **options)
         self._weights = self._binding.weights()
@@ -169,6 +187,8 @@ class SINEW_OT_bind(bpy.types.Operator):
     def _finish(self, context):
         figure = self._figure
         for mesh in figure.meshes:
+            if self.single_user and mesh.data.users > 1 + mesh.data.use_fake_user:
+                mesh.data = mesh.data.copy()
             attach(mesh, figure.armature)
         figure.write(self._weights, None if self._only.all() else self._only)
         Bound.armature, Bound.meshes = figure.armature.name, [m.name for m in figure.meshes]
@@ -178,7 +198,7 @@ class SINEW_OT_bind(bpy.types.Operator):
             if missing.any() and not mesh.data.use_paint_mask_vertex:
                 mesh.data.vertices.foreach_set("select", missing[start:start + count])
             mesh.data.update()
-        report = self._binding.report()
+        report = self._binding._report(in_blender)
         seconds = time.perf_counter() - self._begin
         lines = [f"{int(self._only.sum())} vertices of {len(figure.meshes)} meshes on "
                  f"{report['counts']['deforming_joints']} bones in {seconds:.2f} s"]
@@ -215,8 +235,9 @@ class Correction:
     @classmethod
     def poll(cls, context):
         thing = context.active_object
-        return thing is not None and thing.type == "MESH" and armature_of(thing) is not None and \
-            thing.mode != "EDIT"
+        return available(cls, "Make a mesh active" if thing is None or thing.type != "MESH" else
+                         "Leave edit mode first" if thing.mode == "EDIT" else
+                         f"{thing.name} has no armature" if armature_of(thing) is None else "")
 
     def execute(self, context):
         context.view_layer.update()
@@ -231,7 +252,7 @@ class Correction:
             after = self.change(context, model, before)
             figure.write(after, None if only.all() else only)
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         mesh.data.update()
         tell(self, context, [f"{self.bl_label}: {int((after.difference(before)[only] > 1e-6).sum())} vertices changed"])
@@ -285,7 +306,9 @@ class SINEW_OT_transfer(bpy.types.Operator):
     def poll(cls, context):
         thing = context.active_object
         others = [o for o in context.selected_objects if o.type == "MESH" and o != thing]
-        return thing is not None and thing.type == "MESH" and thing.mode == "OBJECT" and bool(others)
+        return available(cls, "Make the mesh active that has the weights" if thing is None or thing.type != "MESH" else
+                         "Go to object mode first" if thing.mode != "OBJECT" else
+                         "Select the other meshes, too" if not others else "")
 
     def execute(self, context):
         context.view_layer.update()
@@ -301,7 +324,7 @@ class SINEW_OT_transfer(bpy.types.Operator):
                                    max_influences=self.influences)
             target.write(moved, target.masked())
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         for other in others:
             attach(other, source.armature)
@@ -322,7 +345,8 @@ class SINEW_OT_hardness(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return Bound.binding is not None and context.mode in ("OBJECT", "PAINT_WEIGHT")
+        return available(cls, "Bind first: this changes the last bind" if Bound.binding is None else
+                         "Go to object mode or weight paint mode" if context.mode not in ("OBJECT", "PAINT_WEIGHT") else "")
 
     def _figure(self):
         """The meshes of the last bind, if they are still there and as they were."""
@@ -348,7 +372,7 @@ class SINEW_OT_hardness(bpy.types.Operator):
             self._shown.write(Bound.binding.weights(falloff=self.hardness), self._only())
             self._redraw()
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         context.scene.sinew.hardness = self.hardness
         tell(self, context, [f"Hardness {self.hardness:.2f}"])
@@ -358,7 +382,7 @@ class SINEW_OT_hardness(bpy.types.Operator):
         try:
             self._shown = self._figure()
         except sinew.Error as error:
-            tell(self, context, [str(error)], "ERROR")
+            tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
         self.hardness = self._before = context.scene.sinew.hardness
         self._from = event.mouse_x
@@ -379,6 +403,8 @@ class SINEW_OT_hardness(bpy.types.Operator):
         elif event.type in ("ESC", "RIGHTMOUSE"):
             context.workspace.status_text_set(None)
             self._shown.restore(self._groups)
+            self._redraw()
+            redraw()
             return {"CANCELLED"}
         return {"RUNNING_MODAL"}
 

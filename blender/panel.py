@@ -1,19 +1,15 @@
-"""Where users look: Object > Parent, the Weights menu of weight painting, and a panel in the sidebar."""
+"""Where users look: Object > Parent, the Weights menu of weight painting, a panel in the sidebar, and a pie menu."""
+import blf
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .operators import ENDS, METHODS, last_report
+from .operators import Settings, last_report
+
+CORRECTIONS = (("hardness", "Adjust Hardness"), ("smooth", "Smooth"), ("mirror", "Mirror"), ("limit", "Limit Influences"),
+               ("transfer", "Transfer Weights"))
 
 
-class SinewSettings(bpy.types.PropertyGroup):
+class SinewSettings(Settings, bpy.types.PropertyGroup):
     """What the panel shows; the commands start from it."""
-    method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
-    hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
-    resolution: IntProperty(name="Resolution", description="Voxels along the longest side", default=256, min=16, max=1024)
-    influences: IntProperty(name="Influences", description="Maximum of bones for one vertex", default=4, min=1, max=8)
-    ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
-    only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
-    only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")
 
 
 class SINEW_PT_panel(bpy.types.Panel):
@@ -25,33 +21,61 @@ class SINEW_PT_panel(bpy.types.Panel):
 
     def draw(self, context):
         layout, settings = self.layout, context.scene.sinew
-        layout.use_property_split = True
+        layout.use_property_decorate = False
+        # The whole width for what is long: Blender cuts what does not fit.
+        layout.prop(settings, "method", text="")
         column = layout.column()
-        for name in ("method", "hardness", "resolution", "influences", "ends", "only_unweighted", "only_selected_bones"):
+        column.use_property_split = True
+        for name in ("hardness", "resolution", "influences", "ends"):
+            column.prop(settings, name)
+        column = layout.column()
+        for name in ("only_unweighted", "only_selected_bones", "single_user"):
             column.prop(settings, name)
         layout.operator("object.sinew_bind", text="Bind", icon="ARMATURE_DATA")
         column = layout.column(align=True)
-        column.operator("object.sinew_hardness")
-        column.operator("object.sinew_smooth")
-        column.operator("object.sinew_mirror")
-        column.operator("object.sinew_limit")
-        column.operator("object.sinew_transfer")
+        for name, label in CORRECTIONS:
+            column.operator(f"object.sinew_{name}", text=label)
         lines = last_report.get(context.scene.name, [])
         if lines:
             box = layout.box().column(align=True)
             for line in lines:
-                for part in wrapped(line, max(20, int(context.region.width / 8))):
+                for part in wrapped(line, room(context)):
                     box.label(text=part)
 
 
-def wrapped(text, width):
+def room(context):
+    """Pixels for a text in a box of the panel: the region without its margins and the tabs."""
+    return context.region.width - 60 * context.preferences.system.ui_scale
+
+
+def width_of(text):
+    """Pixels of a text in the panel."""
+    blf.size(0, 11 * bpy.context.preferences.system.ui_scale, 72)
+    return blf.dimensions(0, text)[0]
+
+
+def wrapped(text, pixels, width_of=width_of):
     """Labels do not wrap by themselves."""
     out = [""]
     for word in text.split():
-        if out[-1] and len(out[-1]) + len(word) >= width:
-            out.append("")
-        out[-1] += (" " if out[-1] else "") + word
+        longer = f"{out[-1]} {word}".strip()
+        if out[-1] and width_of(longer) > pixels:
+            out.append(word)
+        else:
+            out[-1] = longer
     return out
+
+
+class SINEW_MT_pie(bpy.types.Menu):
+    """Ctrl+Alt+P: Blender's own Ctrl+P, Set Parent To, has no place for entries of add-ons"""
+    bl_idname = "SINEW_MT_pie"
+    bl_label = "sinew"
+
+    def draw(self, context):
+        pie = self.layout.menu_pie()
+        pie.operator("object.sinew_bind", text="Bind", icon="ARMATURE_DATA")
+        for name, label in CORRECTIONS:
+            pie.operator(f"object.sinew_{name}", text=label)
 
 
 def parent_menu(self, context):
@@ -66,5 +90,23 @@ def weights_menu(self, context):
         layout.operator(f"object.sinew_{name}")
 
 
-CLASSES = (SinewSettings, SINEW_PT_panel)
+def add_shortcuts():
+    """Ctrl+Alt+P in object mode and while weights are painted; the list that remove_shortcuts takes."""
+    config = bpy.context.window_manager.keyconfigs.addon
+    made = []
+    for name in ("Object Mode", "Weight Paint") if config else ():
+        keys = config.keymaps.new(name)
+        item = keys.keymap_items.new("wm.call_menu_pie", "P", "PRESS", ctrl=True, alt=True)
+        item.properties.name = SINEW_MT_pie.bl_idname
+        made.append((keys, item))
+    return made
+
+
+def remove_shortcuts(made):
+    for keys, item in made:
+        keys.keymap_items.remove(item)
+    made.clear()
+
+
+CLASSES = (SinewSettings, SINEW_PT_panel, SINEW_MT_pie)
 MENUS = (("VIEW3D_MT_object_parent", parent_menu), ("VIEW3D_MT_paint_weight", weights_menu))

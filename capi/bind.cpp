@@ -123,6 +123,21 @@ Result<Skeleton> prepared(const snw_model& model, const snw_settings& settings) 
     return selected(model, &settings);
 }
 
+/// Sentences about names of the settings that match no joint.
+std::vector<std::string> lost_globs(const snw_model& model, const snw_settings& settings) {
+    std::vector<std::string> lost = unmatched_globs(model.scene.skeleton, "exclude", settings.deform.exclude);
+    for (std::string& more : unmatched_globs(model.scene.skeleton, "include", settings.deform.include))
+        lost.push_back(std::move(more));
+    return lost;
+}
+
+/// The warnings of a bind, to the log.
+void tell_of(const snw_binding& binding, const snw_model& model, const snw_settings& settings,
+             const snw_context* context) {
+    tell(context, binding.binding.report().warnings);
+    if (context && context->log) tell(context, lost_globs(model, settings));
+}
+
 /// The locks of snw_model_select beside those of an edit list. `own`: the model's weights, empty rows if it has
 /// none.
 void add_locks(const snw_model& model, const SkinWeights& own, Locks& locks) {
@@ -212,6 +227,41 @@ json settings_json() {
     return out;
 }
 
+struct Clips {
+    const snw_animation* first;
+    size_t count;
+};
+
+/// Calls write(scene, options, report) with what snw_save_glb saves.
+template <typename Write>
+snw_status save_with(const snw_model* model, const snw_weights* weights, const snw_settings* settings, Clips clips,
+                     snw_bytes** notes, Write&& write) {
+    if (notes) *notes = nullptr;
+    if (!model || !weights) return missing(!model ? "model" : "weights");
+    if (clips.count && !clips.first) return missing("animations");
+    return guarded([&] {
+        if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
+        io::SaveOptions options = settings ? settings->save : io::SaveOptions{};
+        options.clips = model->scene.skeleton_clips;
+        for (const snw_animation& a : std::span(clips.first, clips.count)) {
+            if (a.keys && (!a.times || !a.poses)) return missing(!a.times ? "times" : "poses");
+            options.clips.push_back(clip_of(a, model->scene.skeleton.joints.size()));
+        }
+        io::SaveReport report;
+        // A model from arrays has no file to change: a new one is made.
+        Result<io::Scene> fresh = Error{};
+        if (!model->scene.document) {
+            Skeleton skeleton = model->scene.skeleton;
+            fresh =
+                io::make_scene(model->scene.positions, model->scene.triangles, std::move(skeleton), model->name);
+            if (!fresh) return fail(fresh.error());
+        }
+        if (Status ok = write(fresh ? *fresh : model->scene, options, report); !ok) return fail(ok.error());
+        if (notes) *notes = new_text(lines(report.notes));
+        return SNW_OK;
+    });
+}
+
 }  // namespace
 
 }  // namespace sinew::capi
@@ -283,7 +333,9 @@ snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_co
         Result<Binding> made = sinew::bind(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
                                            options_of(*settings), context_of(context));
         if (!made) return fail(made.error());
-        *out = new snw_binding{std::move(*made)};
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        tell_of(*handle, *model, *settings, context);
+        *out = handle.release();
         return progress.done();
     });
 }
@@ -300,7 +352,7 @@ snw_status snw_bind_progressive(const snw_model* model, const snw_settings* sett
         if (!skeleton) return fail(skeleton.error());
         bool stopped = false;
         // The last result is moved into its handle, without a copy.
-        const BindStep tell = [&](const Binding& binding, bool final) {
+        const BindStep step = [&](const Binding& binding, bool final) {
             if (final) return true;
             const snw_binding handle{binding};
             stopped = on_result(&handle, 0, user) == 0;
@@ -308,10 +360,11 @@ snw_status snw_bind_progressive(const snw_model* model, const snw_settings* sett
         };
         const Progressing progress(context, true);
         Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
-                                                       options_of(*settings), tell, context_of(context));
+                                                       options_of(*settings), step, context_of(context));
         if (!made) return fail(made.error());
         std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
         if (!stopped) on_result(handle.get(), 1, user);
+        tell_of(*handle, *model, *settings, context);
         *out = handle.release();
         return progress.done();
     });
@@ -346,9 +399,7 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         run.weight_format = settings->save.weight_format;
         run.scene = &model->scene;
         run.binding = &binding->binding;
-        run.warnings = unmatched_globs(model->scene.skeleton, "exclude", settings->deform.exclude);
-        for (std::string& more : unmatched_globs(model->scene.skeleton, "include", settings->deform.include))
-            run.warnings.push_back(std::move(more));
+        run.warnings = lost_globs(*model, *settings);
         const std::shared_ptr<const MeasuredDefects> measured = measured_of(*model);
         if (measured) run.intersections = &measured->intersections;
         run.nonmanifold_vertices = measured ? measured->nonmanifold_vertices : 0;
@@ -486,35 +537,26 @@ snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weig
                                  snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
-    if (notes) *notes = nullptr;
-    if (!model || !weights) return missing(!model ? "model" : "weights");
-    if (count && !animations) return missing("animations");
-    return guarded([&] {
-        if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
-        io::SaveOptions options = settings ? settings->save : io::SaveOptions{};
-        options.clips = model->scene.skeleton_clips;
-        for (size_t i = 0; i < count; ++i) {
-            const snw_animation& a = animations[i];
-            if (a.keys && (!a.times || !a.poses)) return missing(!a.times ? "times" : "poses");
-            options.clips.push_back(clip_of(a, model->scene.skeleton.joints.size()));
-        }
-        io::SaveReport report;
-        // A model from arrays has no file to change: a new one is made.
-        Result<io::Scene> fresh = Error{};
-        if (!model->scene.document) {
-            Skeleton skeleton = model->scene.skeleton;
-            fresh =
-                io::make_scene(model->scene.positions, model->scene.triangles, std::move(skeleton), model->name);
-            if (!fresh) return fail(fresh.error());
-        }
-        Result<std::vector<std::byte>> made =
-            io::save_glb_bytes(fresh ? *fresh : model->scene, weights->weights, options, &report);
-        if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> text(notes ? new_text(lines(report.notes)) : nullptr);
-        *out = new_text({reinterpret_cast<const char*>(made->data()), made->size()});
-        if (notes) *notes = text.release();
-        return SNW_OK;
-    });
+    std::unique_ptr<snw_bytes> glb;
+    const snw_status status =
+        save_with(model, weights, settings, {animations, count}, notes,
+                  [&](const io::Scene& scene, const io::SaveOptions& options, io::SaveReport& report) -> Status {
+                      SINEW_TRY_LET(const auto made, io::save_glb_bytes(scene, weights->weights, options, &report));
+                      glb.reset(new_text({reinterpret_cast<const char*>(made.data()), made.size()}));
+                      return Done{};
+                  });
+    if (status == SNW_OK) *out = glb.release();
+    return status;
+}
+
+snw_status snw_save_file(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                         const snw_animation* animations, size_t count, const char* path, snw_bytes** notes) {
+    if (!path) return missing("path");
+    return save_with(model, weights, settings, {animations, count}, notes,
+                     [&](const io::Scene& scene, const io::SaveOptions& options, io::SaveReport& report) -> Status {
+                         SINEW_TRY_LET(report, io::save(scene, weights->weights, path, options));
+                         return Done{};
+                     });
 }
 
 snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw_bytes** out) {

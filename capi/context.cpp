@@ -91,6 +91,9 @@ void snw_context_follow_links(snw_context* context, int follow) {
 void snw_context_progress(snw_context* context, snw_progress progress, void* user) {
     if (context) context->progress = progress, context->user = user;
 }
+void snw_context_log(snw_context* context, snw_log log, void* user) {
+    if (context) context->log = log, context->log_user = user;
+}
 double snw_context_fraction(const snw_context* context) { return context ? context->fraction.load() : 0; }
 void snw_cancel(snw_context* context) {
     if (context) context->context.cancel = true;

@@ -171,6 +171,7 @@ snw_status snw_transfer(const snw_model* source, const snw_weights* weights, con
         Result<Transfer> made =
             transfer(source->scene.mesh(), weights->weights, target->scene.mesh(), options, context_of(context));
         if (!made) return fail(made.error());
+        tell(context, made->warnings);
         std::unique_ptr<snw_bytes> text(warnings ? new_text(lines(made->warnings)) : nullptr);
         *out = new snw_weights{std::move(made->weights)};
         if (how)

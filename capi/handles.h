@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,8 @@ struct snw_context {
     bool follow_links = false;
     snw_progress progress = nullptr;
     void* user = nullptr;
+    snw_log log = nullptr;
+    void* log_user = nullptr;
     std::atomic<double> fraction = 0;     // of the whole call
     std::array<double, 2> pass = {0, 1};  // the part of the call that runs now, see Progressing
     std::array<double, 2> next_pass = {0, 1};
@@ -83,6 +86,28 @@ inline snw_bytes* new_text(std::string text) { return new snw_bytes{std::move(te
 
 /// The lines as one text.
 std::string lines(const std::vector<std::string>& list);
+
+/// Gives warnings to the log of the context.
+inline void tell(const snw_context* context, const std::vector<std::string>& warnings) {
+    if (context && context->log)
+        for (const std::string& warning : warnings) context->log(warning.c_str(), context->log_user);
+}
+
+/// A struct of options that begins with its size, of a program that was compiled with an earlier or later header.
+template <typename Options>
+Result<Options> given(const Options* options) {
+    Options out{};
+    if (!options) return out;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(options);
+    if (options->size < sizeof(size_t) || options->size > 4096)
+        return Error{ErrorCode::usage, "options: size is " + std::to_string(options->size) +
+                                           ": it must be the size of the struct (sizeof)"};
+    if (std::any_of(bytes + std::min(sizeof out, options->size), bytes + options->size,
+                    [](auto b) { return b != 0; }))
+        return Error{ErrorCode::usage, "options: they have members that this version of sinew does not know"};
+    std::memcpy(&out, options, std::min(sizeof out, options->size));
+    return out;
+}
 
 /// Progress over all stages of a call: sets snw_context::fraction to 0, and at the end, if it succeeds, to 1.
 /// passes: the call may run the stages twice, first at a low resolution.

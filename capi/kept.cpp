@@ -36,7 +36,9 @@ snw_status again(const snw_binding* binding, const snw_model* model, snw_context
         const Progressing progress(context);
         Result<Binding> made = make(binding->binding, model->scene.mesh(), *skeleton);
         if (!made) return fail(made.error());
-        *out = new snw_binding{std::move(*made)};
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        tell(context, handle->binding.report().warnings);
+        *out = handle.release();
         return progress.done();
     });
 }

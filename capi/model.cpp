@@ -221,7 +221,7 @@ void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
-    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0, 0, 0};
+    const snw_open_options options = {sizeof options, folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0, 0, 0};
     return snw_model_open_with(bytes, size, name, &options, nullptr, out);
 }
 
@@ -231,7 +231,9 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
     *out = nullptr;
     if (!bytes && size) return missing("bytes");
     return guarded([&] {
-        const snw_open_options with = options ? *options : snw_open_options{};
+        const Result<snw_open_options> read_options = given(options);
+        if (!read_options) return fail(read_options.error());
+        const snw_open_options& with = *read_options;
         auto model = std::make_unique<snw_model>();
         model->name = name ? name : "model";
         io::LoadOptions load;
@@ -269,6 +271,7 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
             for (std::size_t v = 0; v < model->kept_vertices.size(); ++v)
                 model->kept_vertices[v] = !(*model->scene.weights)[v].empty();
         }
+        tell(context, model->scene.warnings);
         *out = model.release();
         return SNW_OK;
     });

@@ -128,7 +128,9 @@ snw_status snw_check_json(const snw_model* model, const snw_weights* weights, co
     *out = nullptr;
     if (!model) return missing("model");
     return guarded([&] {
-        const snw_check_options asked = options ? *options : snw_check_options{};
+        const Result<snw_check_options> read_options = given(options);
+        if (!read_options) return fail(read_options.error());
+        const snw_check_options& asked = *read_options;
         SkinCheckOptions o;
         if (asked.bleed_resolution) o.bleed_resolution = asked.bleed_resolution;
         if (asked.profile && *asked.profile)
@@ -165,8 +167,9 @@ snw_status snw_render_png(const snw_model* model, const snw_weights* weights, co
     if (!model) return missing("model");
     return guarded([&] {
         PictureRequest request;
-        if (Status ok = read(options ? *options : snw_render_options{}, *model, request); !ok)
-            return fail(ok.error());
+        const Result<snw_render_options> asked = given(options);
+        if (!asked) return fail(asked.error());
+        if (Status ok = read(*asked, *model, request); !ok) return fail(ok.error());
         if (weights)
             if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
         io::Scene scene = model->scene;

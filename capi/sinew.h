@@ -41,7 +41,7 @@ typedef enum snw_status {
     SNW_USAGE = 1,     /* the caller asked for something that does not exist or does not combine */
     SNW_INPUT = 2,     /* bytes or an array break a rule */
     SNW_TOO_LARGE = 3, /* more memory than there is or than the context allows */
-    SNW_IO = 4,        /* the operating system refused to read */
+    SNW_IO = 4,        /* the operating system refused to read or write */
     SNW_CANCELLED = 5, /* snw_cancel */
     SNW_INTERNAL = 6   /* a bug in sinew */
 } snw_status;
@@ -50,7 +50,9 @@ typedef enum snw_status {
 const char* snw_version(void);
 int snw_abi(void);
 
-/* The message of the last call of this thread that failed; "" before. Valid until the next call of this thread. */
+/* The message of the last call of this thread that failed; "" before. Valid until the next call of this thread. In
+ * messages and warnings an option stands in backticks by its word, with a value where one helps, and a command of
+ * the program by its name: `resolution 128`, `sinew rig`. Show them in the words of your program. */
 const char* snw_error(void);
 
 /* Bytes, or text (a zero byte follows the last, not counted by the size). */
@@ -74,6 +76,10 @@ void snw_context_memory_limit(snw_context* context, size_t bytes); /* 0 = none *
 /* Files that a model names may be symbolic links out of its folder; 0 (default): such a model is refused. */
 void snw_context_follow_links(snw_context* context, int follow);
 void snw_context_progress(snw_context* context, snw_progress progress, void* user);
+/* Receives each warning of calls that use the context, when they succeed and in their thread: those of models that
+ * are opened and of binds, as in "warnings" of their JSON, and of transfers. null: none. */
+typedef void (*snw_log)(const char* warning, void* user);
+void snw_context_log(snw_context* context, snw_log log, void* user);
 void snw_cancel(snw_context* context);   /* stops the call that uses it, soon; from any thread, or from progress */
 void snw_uncancel(snw_context* context); /* before the context is used again */
 void snw_context_free(snw_context* context);
@@ -112,8 +118,11 @@ typedef struct snw_model snw_model;
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
 
-/* What snw_model_open does not ask for. A struct of zeros reads as snw_model_open with null pointers. */
+/* What snw_model_open does not ask for. A struct of zeros beside its size reads as snw_model_open with null
+ * pointers. Structs of options begin with their size: later versions may add members, which are zeros for programs
+ * that were compiled before. */
 typedef struct snw_open_options {
+    size_t size;          /* sizeof(snw_open_options); 0 is SNW_USAGE */
     const char* folder;   /* of external files; null: external files are refused */
     const void* skeleton; /* skeleton JSON, TGF or a GLB, for a mesh without skeleton; null: none */
     size_t skeleton_size;
@@ -363,8 +372,9 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
  * 0.9, "max-unweighted": 0}, or null. The result then has "gates", too: option, limit, value and passed of each. */
 snw_status snw_compare_gates_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
                                   const char* gates, snw_context* context, snw_bytes** out);
-/* What snw_check_json measures. A struct of zeros: all rules with their default thresholds. */
+/* What snw_check_json measures. Zeros beside the size: all rules with their default thresholds. */
 typedef struct snw_check_options {
+    size_t size;            /* sizeof(snw_check_options); 0 is SNW_USAGE */
     const char* profile;    /* limits of an engine: "unity", … (docs/check.md); null: none */
     const char* thresholds; /* JSON, stronger than the profile: {"stretch": 4, "bleed": null}; null: none */
     const char* only;       /* rules, one a line: no others are measured; null: all */
@@ -467,8 +477,9 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
 
 /* ---- Pictures. */
 
-/* What snw_render_png draws. A struct of zeros: the joints in their colours, from the front and from the back. */
+/* What snw_render_png draws. Zeros beside the size: the joints in their colours, from the front and the back. */
 typedef struct snw_render_options {
+    size_t size;            /* sizeof(snw_render_options); 0 is SNW_USAGE */
     const char* view;       /* the words of `sinew render --view` (docs/render.md); null: "joints" */
     const uint32_t* joints; /* of the views "joint", "distance" and "heat": a panel each */
     size_t joint_count;
@@ -512,6 +523,10 @@ typedef struct snw_animation {
  * Notes report poses that the format cannot represent exactly. */
 snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                                  const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out);
+/* The same into a file, whose name ends in .glb, .vrm or .gltf. Beside a .gltf the files are copied to which the
+ * model refers. All is written, or nothing; SNW_IO: the operating system refused to. */
+snw_status snw_save_file(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                         const snw_animation* animations, size_t count, const char* path, snw_bytes** notes);
 /* Weights JSON (docs/formats.md). */
 snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw_bytes** out);
 

@@ -237,7 +237,7 @@ private:
         work.line = {{"key", nullptr}, {"input", item.input}, {"output", item.output}, {"sinew", SINEW_VERSION}};
         Result<std::string> key = key_of(item);
         if (!key) {
-            work.line["message"] = printable(key.error().message, 1000);
+            work.line["message"] = shown(key.error().message, 1000);
             work.outcome = Outcome::failed;
             return close(work);
         }

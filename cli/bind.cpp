@@ -31,7 +31,7 @@ struct BindArguments : RunOptions, InputOptions {
 };
 
 /// A line of the report, for a terminal.
-std::string shown(const nlohmann::ordered_json& text) { return printable(text.get<std::string>(), 2000); }
+std::string shown(const nlohmann::ordered_json& text) { return cli::shown(text.get<std::string>()); }
 
 void print_bind_summary(const nlohmann::ordered_json& r) {
     const auto& counts = r["counts"];
@@ -107,9 +107,9 @@ std::vector<std::string> lost_patterns(const BindArguments& args, const Skeleton
     const auto add = [&](const char* option, const std::vector<std::string>& globs) {
         for (std::string& lost : unmatched_globs(skeleton, option, globs)) out.push_back(std::move(lost));
     };
-    add("--exclude", args.deform.exclude);
-    add("--include", args.deform.include);
-    add("--lock", args.edits.locks);
+    add("exclude", args.deform.exclude);
+    add("include", args.deform.include);
+    add("lock", args.edits.locks);
     return out;
 }
 
@@ -288,7 +288,7 @@ void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args)
         const std::string name(setting.name);
         const auto set = [args, name](const std::string& value) {
             if (Status ok = set_option(args->options, name, value); !ok)
-                throw CLI::ValidationError("--" + ok.error().message);
+                throw CLI::ValidationError(in_words(ok.error().message));
             args->given.emplace_back(name, value);
         };
         CLI::Option* option =

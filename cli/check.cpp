@@ -82,7 +82,7 @@ void print_findings(const CheckRun& run) {
             const auto [primitive, vertex] = place_of(*run.scene, f.vertices[0]);
             fmt::print("           at vertex {} of {}\n", vertex, printable(primitive, 100));
         }
-        fmt::print("           {}\n", rule.help);
+        fmt::print("           {}\n", in_words(rule.help));
     }
     const std::size_t errors = run.count(SkinRuleLevel::error), warnings = run.count(SkinRuleLevel::warning);
     fmt::print("  {}: {}, {}, {}\n", run.passed ? "passed" : "failed", counted(run.findings.size(), "rule"),

@@ -53,7 +53,7 @@ std::string make_check_page(const CheckRun& run, Context& context) {
             "<td class=\"text\">{}</td></tr>\n",
             rule.word, f.alarm ? " bad" : " good", f.alarm ? to_string(rule.level) : "passed", f.value, rule.unit,
             std::isinf(f.threshold) ? "none" : fmt::format("{:g}", f.threshold), rule.what,
-            f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
+            f.alarm ? "<br>" + escaped(in_words(rule.help)) : "", escaped(f.detail));
     }
     page.close_table();
     Transform to_world;
@@ -63,7 +63,7 @@ std::string make_check_page(const CheckRun& run, Context& context) {
             continue;
         const Result<std::vector<std::byte>> png = picture_of(run, f, to_world, context);
         if (!png) {
-            page.put("<p>No pictures: {}.</p>\n", escaped(png.error().message));
+            page.put("<p>No pictures: {}.</p>\n", escaped(in_words(png.error().message)));
             break;
         }
         const SkinRule& rule = skin_rules()[f.rule];

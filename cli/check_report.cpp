@@ -38,7 +38,7 @@ json make_check_sarif(const CheckRun& run) {
     for (const SkinRule& rule : skin_rules())
         rules.push_back({{"id", rule.word},
                          {"shortDescription", {{"text", rule.what}}},
-                         {"help", {{"text", rule.help}}},
+                         {"help", {{"text", in_words(rule.help)}}},
                          {"defaultConfiguration", {{"level", to_string(rule.level)}}}});
     for (const SkinFinding& f : run.findings) {
         if (!f.alarm) continue;

@@ -230,10 +230,33 @@ int exit_code(ErrorCode code) {
     return internal_error;
 }
 
+std::string in_words(std::string_view text) {
+    std::string out;
+    for (;;) {
+        const auto begin = text.find('`'), end = begin == text.npos ? begin : text.find('`', begin + 1);
+        if (end == text.npos) return out.append(text);
+        const std::string_view token = text.substr(begin + 1, end - begin - 1);
+        const auto command = token.starts_with("sinew ") ? std::min(token.find(' ', 6), token.size()) : 0;
+        const std::string_view option = token.substr(std::min(command + (command > 0), token.size()));
+        const auto word = option.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-");
+        const bool is_option = word == option.npos ? !option.empty() : word > 0 && option[word] == ' ';
+        if (is_option || (command && option.empty())) {
+            out.append(text.substr(0, begin)).append(token.substr(0, command));
+            if (is_option) out.append(command ? " --" : "--").append(option);
+            text.remove_prefix(end + 1);
+        } else {
+            out.append(text.substr(0, end));  // the second one may be the first of a pair
+            text.remove_prefix(end);
+        }
+    }
+}
+
+std::string shown(std::string_view text, std::size_t most) { return printable(in_words(text), most); }
+
 int fail(const Error& error) {
     try {
         // Names of files may have any character, too.
-        fmt::print(stderr, "sinew: error: {}\n", printable(error.message, std::string::npos));
+        fmt::print(stderr, "sinew: error: {}\n", shown(error.message, std::string::npos));
     } catch (const std::system_error&) {
         // Nobody reads it; the exit code still says that it failed.
     }

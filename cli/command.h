@@ -22,6 +22,10 @@ int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code of the error.
 int fail(const Error& error);
+/// A message of the library as on a command line: `resolution 128` becomes --resolution 128 (docs/conventions.md).
+std::string in_words(std::string_view text);
+/// The same, printable, and at most so many characters.
+std::string shown(std::string_view text, std::size_t most = 2000);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 

@@ -80,7 +80,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         notes.push_back("triangles differ: the triangles of the reference are used");
     for (const std::string& warning : loaded->warnings)
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
-            notes.push_back(args.other + ": " + warning);
+            notes.push_back(args.other + ": " + in_words(warning));
     out.files = io::external_files(*loaded);
 
     out.match = match_joints(scene.skeleton, loaded->skeleton);
@@ -208,7 +208,7 @@ bool report_gates(const std::vector<GateResult>& gates) {
     for (const GateResult& gate : gates) {
         if (gate.passed) continue;
         passed = false;
-        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", gate.option, gate.limit,
+        fmt::print(stderr, "sinew: the comparison fails --{} {:g}: the value is {:g}\n", gate.option, gate.limit,
                    gate.value);
     }
     return passed;
@@ -264,7 +264,7 @@ int run_compare(CompareArguments args) {
             if (Status ok = check_pictures(context); !ok) {
                 if (!args.picture.empty()) return fail(ok.error());
                 draw = false;
-                run.why_no_pictures = ok.error().message;
+                run.why_no_pictures = in_words(ok.error().message);
             }
         }
         progress.stage("load");
@@ -273,7 +273,8 @@ int run_compare(CompareArguments args) {
         if (!scene->weights)
             return fail(
                 {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind computes them)"});
-        for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
+        for (const std::string& warning : scene->warnings)
+            run.notes.push_back(args.reference + ": " + in_words(warning));
         Result<ComparedBinding> other = load_other(*scene, args, run.notes, context);
         if (!other) return fail(other.error());
         if (Status ok = keep_inputs(*scene, *other, outputs); !ok) return fail(ok.error());
@@ -309,7 +310,7 @@ int run_compare(CompareArguments args) {
             if (drawn)
                 png = std::move(*drawn);
             else
-                run.why_no_pictures = drawn.error().message;
+                run.why_no_pictures = in_words(drawn.error().message);
             if (drawn && !args.no_pictures)
                 run.pictures.push_back(
                     {"A, B and their L1 difference; below, the pose in which they differ most", png});

@@ -44,7 +44,7 @@ private:
             add("</ul>\n");
         }
         for (const GateResult& gate : run_.gates)
-            put("<p class=\"{}\">{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
+            put("<p class=\"{}\">--{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
                 gate.limit, gate.passed ? "passed" : "not passed", gate.value);
     }
 

@@ -32,7 +32,7 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
     }
     const Skeleton& skeleton = scene.skeleton;
     if (options.strict)
-        if (const auto lost = unmatched_globs(skeleton, "--lock", options.locks); !lost.empty())
+        if (const auto lost = unmatched_globs(skeleton, "lock", options.locks); !lost.empty())
             return Error{ErrorCode::usage, lost.front()};
     for (const std::string& glob : options.locks) {
         const std::vector<std::uint32_t> found = joints_called(skeleton, glob);

@@ -195,7 +195,7 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
         if (!mesh) return scene.error();
         std::string why = scene.error().message;
         if (why.starts_with(args.input + ": ")) why.erase(0, args.input.size() + 2);
-        out.odd.push_back({why, ""});
+        out.odd.push_back({in_words(why), ""});
         out.has_skeleton = false;
         scene = std::move(mesh);
     }
@@ -203,15 +203,15 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     out.scene = std::move(*scene);
     if (!out.has_skeleton) out.scene.skeleton = {};
     measure(out, context);
-    for (const std::string& warning : out.scene.warnings) out.odd.push_back({warning, ""});
+    for (const std::string& warning : out.scene.warnings) out.odd.push_back({in_words(warning), ""});
     if (Result<std::vector<io::Clip>> clips = io::clips(out.scene))
         out.clips = std::move(*clips);
     else
-        out.odd.push_back({clips.error().message, "the animations cannot be played"});
+        out.odd.push_back({in_words(clips.error().message), "the animations cannot be played"});
     if (out.has_skeleton) {
         SINEW_TRY(select_deforming(out.scene.skeleton, out.use, args.deform));
         if (Status ok = check_fit(out.scene.mesh(), out.scene.skeleton, context); !ok)
-            out.odd.push_back({ok.error().message, ""});
+            out.odd.push_back({in_words(ok.error().message), ""});
         note_names(out.scene.skeleton, out.odd);
         note_rest_pose(out, out.odd);
     }

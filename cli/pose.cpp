@@ -83,7 +83,7 @@ int run_pose(const PoseArguments& args) {
         io::save_posed(*scene, {posed->positions, posed->normals, posed->tangents, *at}, args.output, batch);
     if (!saved) return fail(saved.error());
     const Status published = progress.publish(batch, [&] {
-        for (const std::string& note : saved->notes) fmt::print("note: {}\n", printable(note, 2000));
+        for (const std::string& note : saved->notes) fmt::print("note: {}\n", shown(note));
         if (!args.pose.clip.empty() && at->time != args.pose.time)
             fmt::print("note: time {} is outside of the clip: clamped to {:.6g}\n", args.pose.time, at->time);
         fmt::print("posed {} vertices by {} to {}\n", posed->positions.size(), to_string(args.pose.how()),

@@ -95,7 +95,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
     load.own_skeleton = {std::move(one), "", {}};
     const Result<io::Scene> bare = io::load(args.input, load, &context);
     if (!bare) return scene.error();
-    remark = printable(scene.error().message, std::string::npos) +
+    remark = shown(scene.error().message, std::string::npos) +
              "\nThe page opens the mesh without a skeleton: choose a template or draw one there.";
     return io::external_files(*bare);
 }

@@ -89,7 +89,7 @@ void print_transfer_summary(const nlohmann::ordered_json& report) {
     for (const auto& note : report["notes"])
         fmt::print("  note      {}\n", printable(note.get<std::string>(), 2000));
     for (const auto& warning : report["warnings"])
-        fmt::print("  warning   {}\n", printable(warning.get<std::string>(), 2000));
+        fmt::print("  warning   {}\n", shown(warning.get<std::string>()));
     fmt::print("  output    {}\n", report["output"].get<std::string>());
 }
 

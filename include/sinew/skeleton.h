@@ -130,8 +130,8 @@ struct DeformOptions {
     bool strict = false;               ///< a glob that matches no joint is an error
 };
 
-/// A sentence for each of these globs that matches no joint, with the nearest names. `option` begins it:
-/// "--exclude".
+/// A sentence for each of these globs that matches no joint, with the nearest names. An option begins it:
+/// `exclude "ik_*"`.
 std::vector<std::string> unmatched_globs(const Skeleton& skeleton, std::string_view option,
                                          std::span<const std::string> globs);
 

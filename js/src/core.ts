@@ -253,14 +253,44 @@ export interface Picture {
 
 export type Status = 'usage' | 'input' | 'too_large' | 'io' | 'cancelled' | 'internal';
 
-/** A failed call: the kind of error, and the sentence that the command line prints. */
+/** An option or a command of the program in a message: `option`, `option value`, `sinew command` … (docs/conventions.md). */
+export interface Named {
+  command?: string;
+  option?: string;
+  value?: string;
+}
+
+const NAMED = /`(?:sinew ([a-z]+)(?: |(?=`)))?(?:([a-z][a-z0-9-]*)(?: ([^`]*))?)?(?<!`)`/g;
+const FLAGS = ['prop', 'bind-parts', 'together', 'repair-matrices'];
+const INSTEAD: Record<string, string> = {fix: 'sinew check --fix', folder: 'beside', 'only-missing': 'sinew bind --only-missing'};
+
+function inJavaScript({command, option, value}: Named): string {
+  if (!option) return `sinew ${command}`;
+  if (INSTEAD[option]) return INSTEAD[option];
+  const name = option.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  if (FLAGS.includes(option)) return `${name}: true`;
+  if (value === undefined || /^[A-Z]+$/.test(value)) return name;
+  return `${name}: ${/^[-+.0-9e]+$|^"/.test(value) ? value : `'${value}'`}`;
+}
+
+/** A message of the library in the words of JavaScript, or in others. */
+export const inWords = (text: string, say: (named: Named) => string = inJavaScript): string =>
+  text.replace(NAMED, (_, command?: string, option?: string, value?: string) => say({command, option, value}));
+
+/** A failed call: the kind of error, and a sentence with the broken rule, the place, and what to do. */
 export class SinewError extends Error {
   constructor(
     readonly status: Status,
-    message: string,
+    /** The message with options in backticks, by the words of `sinew bind`. */
+    readonly text: string,
   ) {
-    super(message);
+    super(inWords(text));
     this.name = 'SinewError';
+  }
+
+  /** The options and commands that the message names. */
+  get options(): Named[] {
+    return [...this.text.matchAll(NAMED)].map(([, command, option, value]) => ({command, option, value}));
   }
 }
 
@@ -446,11 +476,11 @@ export class Core {
     const folder = beside.length ? this.putText(FOLDER) : 0;
     const skeleton = file.skeleton ? this.putBytes(file.skeleton.bytes) : 0;
     const skeletonName = file.skeleton ? this.putText(file.skeleton.name) : 0;
-    // snw_open_options: four numbers of 32 bits, one of 64, five of 32.
-    const options = new ArrayBuffer(48);
-    new Uint32Array(options).set([folder, skeleton, file.skeleton?.bytes.length ?? 0, skeletonName]);
-    new Float64Array(options)[2] = (file.skeleton && file.skeletonScale) || 0;
-    new Uint32Array(options).set([file.prop, file.bindParts, file.together, file.withClips, file.onlyMissing].map((flag) => Number(!!flag)), 6);
+    // snw_open_options: five numbers of 32 bits, the first of them its size, one of 64, five of 32.
+    const options = new ArrayBuffer(56);
+    new Uint32Array(options).set([options.byteLength, folder, skeleton, file.skeleton?.bytes.length ?? 0, skeletonName]);
+    new Float64Array(options)[3] = (file.skeleton && file.skeletonScale) || 0;
+    new Uint32Array(options).set([file.prop, file.bindParts, file.together, file.withClips, file.onlyMissing].map((flag) => Number(!!flag)), 8);
     const optionsAt = this.putBytes(new Uint8Array(options));
     try {
       this.check(this.m._snw_model_open_with(bytes, file.bytes.length, name, optionsAt, 0, this.out));

@@ -1,6 +1,6 @@
 // sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
 import {Character} from './character.js';
-import {SinewError, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Template} from './core.js';
+import {SinewError, inWords, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Template} from './core.js';
 
 export {Character, type CharacterOptions} from './character.js';
 export * from './core.js';
@@ -123,7 +123,7 @@ export class Binding {
   ) {}
 
   get warnings(): string[] {
-    return this.report.warnings;
+    return this.report.warnings.map((warning: string) => inWords(warning));
   }
 
   private changed(options: WeightOptions): Settings {

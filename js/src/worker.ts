@@ -142,7 +142,7 @@ async function answer({id, call, args}: Request) {
     const known = error instanceof SinewError;
     post({error: {
       status: known ? error.status : 'internal',
-      message: known ? error.message : `the core stopped: ${error instanceof Error ? error.message : error}`,
+      message: known ? error.text : `the core stopped: ${error instanceof Error ? error.message : error}`,
     }});
   }
 }

@@ -1,6 +1,6 @@
 """Types of the package. The docstrings are in the code."""
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,18 +15,29 @@ _File = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
 _Progress = Optional[Callable[[float], object]]
 _Edits = Union[str, bytes, Mapping[str, Any], Sequence[Mapping[str, Any]]]
 _Pose = Union[str, bytes, Mapping[str, Any], ArrayLike]
-_Option = Union[str, float, bool, Sequence[float], Sequence[str], None]
+_Flag = Union[bool, Literal["on", "off"], None]
+_Method = Literal["surface-heat", "geodesic-voxel", "closest-distance", "closest-hierarchy", "pixel-geodesic", "connectivity", "mesh-geodesic", "voxel-heat", "bone-heat", "bounded-biharmonic"]
 _Joints = Union[str, int, Sequence[Union[int, str]], NDArray[np.bool_], None]
 _Weights = Union["Weights", ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
 
-class Error(Exception): ...
+class Error(Exception):
+    code: str
+    @property
+    def text(self) -> str: ...
+    @property
+    def options(self) -> Tuple[Tuple[str, Optional[str]], ...]: ...
 class UsageError(Error, ValueError): ...
 class InputError(Error, ValueError): ...
 class TooLargeError(Error, MemoryError): ...
 class FileError(Error, OSError): ...
 class Cancelled(Error): ...
 class InternalError(Error, RuntimeError): ...
-class GateError(Error): ...
+class GateError(Error):
+    gates: Tuple[Gate, ...]
+class Gate(NamedTuple):
+    name: str
+    limit: float
+    value: float
 
 class Joint(NamedTuple):
     name: str
@@ -71,6 +82,7 @@ class Weights:
     def __array__(self, dtype: Any = ..., copy: Optional[bool] = ...) -> NDArray[Any]: ...
     def __getitem__(self, key: Any) -> Any: ...
     def dense(self) -> NDArray[np.float32]: ...
+    def to_scipy(self) -> Any: ...
     def top(self, count: int = ...) -> Tuple[NDArray[np.uint16], NDArray[np.float32]]: ...
     def joint(self, joint: Union[int, str]) -> NDArray[np.float32]: ...
     def unweighted(self) -> NDArray[np.int64]: ...
@@ -81,7 +93,18 @@ class Weights:
 
 class Binding:
     model: Model
-    def weights(self, edits: Optional[_Edits] = ..., threads: int = ..., **options: _Option) -> Weights: ...
+    def weights(self, edits: Optional[_Edits] = ..., threads: int = ...,
+        *,  # options of weights, by scripts/python-stubs
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        ) -> Weights: ...
     @property
     def coverage(self) -> NDArray[np.uint8]: ...
     def report(self) -> Dict[str, Any]: ...
@@ -101,7 +124,13 @@ class Model:
     def triangles(self) -> NDArray[np.uint32]: ...
     @property
     def normals(self) -> Optional[NDArray[np.float32]]: ...
-    def info(self, **options: _Option) -> Dict[str, Any]: ...
+    def info(self,
+        *,  # options of joints, by scripts/python-stubs
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> Dict[str, Any]: ...
     @property
     def joints(self) -> List[Joint]: ...
     @property
@@ -111,14 +140,146 @@ class Model:
     def arrays(self) -> Dict[str, Any]: ...
     def joint_options(self, options: Union[str, Mapping[str, Any], None]) -> None: ...
     def select(self, vertices: Optional[ArrayLike] = ..., locked: _Joints = ...) -> None: ...
-    def bind(self, method: Optional[str] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., keep_volume: bool = ..., **options: _Option) -> Binding: ...
-    def bind_progressive(self, on_result: Callable[[Binding], object], method: Optional[str] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., keep_volume: bool = ..., **options: _Option) -> Binding: ...
+    def bind(self, method: Optional[_Method] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., keep_volume: bool = ...,
+        *,  # options of bind, by scripts/python-stubs
+        as_published: _Flag = ...,
+        resolution: Union[int, Literal["auto"], None] = ...,
+        local_resolution: _Flag = ...,
+        penalty: Optional[float] = ...,
+        overshoot: Optional[float] = ...,
+        domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
+        neighbours: Optional[Literal["8", "4"]] = ...,
+        winding_numbers: _Flag = ...,
+        voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
+        hard_range: Optional[Sequence[float]] = ...,
+        rings: Optional[Literal["joint", "bone", "axes"]] = ...,
+        all_pairs: _Flag = ...,
+        cooling: Optional[float] = ...,
+        iterations: Optional[int] = ...,
+        heat: Optional[Literal["cpu", "hardware"]] = ...,
+        heat_transfer: Optional[float] = ...,
+        learned: Optional[float] = ...,
+        fit_check: _Flag = ...,
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> Binding: ...
+    def bind_progressive(self, on_result: Callable[[Binding], object], method: Optional[_Method] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., keep_volume: bool = ...,
+        *,  # options of bind, by scripts/python-stubs
+        as_published: _Flag = ...,
+        resolution: Union[int, Literal["auto"], None] = ...,
+        local_resolution: _Flag = ...,
+        penalty: Optional[float] = ...,
+        overshoot: Optional[float] = ...,
+        domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
+        neighbours: Optional[Literal["8", "4"]] = ...,
+        winding_numbers: _Flag = ...,
+        voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
+        hard_range: Optional[Sequence[float]] = ...,
+        rings: Optional[Literal["joint", "bone", "axes"]] = ...,
+        all_pairs: _Flag = ...,
+        cooling: Optional[float] = ...,
+        iterations: Optional[int] = ...,
+        heat: Optional[Literal["cpu", "hardware"]] = ...,
+        heat_transfer: Optional[float] = ...,
+        learned: Optional[float] = ...,
+        fit_check: _Flag = ...,
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> Binding: ...
     def load_binding(self, source: _File, on_progress: _Progress = ...) -> Binding: ...
     def load_weights(self, source: _File) -> Weights: ...
     def edit(self, weights: Weights, edits: _Edits) -> Weights: ...
     def questions(self, weights: Optional[Weights] = ..., top: int = ..., threads: int = ...) -> List[Dict[str, Any]]: ...
-    def distances(self, joint: Union[int, str], threads: int = ..., **options: _Option) -> NDArray[np.float32]: ...
-    def volume(self, most: int = ..., threads: int = ..., **options: _Option) -> NDArray[np.float32]: ...
+    def distances(self, joint: Union[int, str], threads: int = ...,
+        *,  # options of bind, by scripts/python-stubs
+        as_published: _Flag = ...,
+        resolution: Union[int, Literal["auto"], None] = ...,
+        local_resolution: _Flag = ...,
+        penalty: Optional[float] = ...,
+        overshoot: Optional[float] = ...,
+        domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
+        neighbours: Optional[Literal["8", "4"]] = ...,
+        winding_numbers: _Flag = ...,
+        voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
+        hard_range: Optional[Sequence[float]] = ...,
+        rings: Optional[Literal["joint", "bone", "axes"]] = ...,
+        all_pairs: _Flag = ...,
+        cooling: Optional[float] = ...,
+        iterations: Optional[int] = ...,
+        heat: Optional[Literal["cpu", "hardware"]] = ...,
+        heat_transfer: Optional[float] = ...,
+        learned: Optional[float] = ...,
+        fit_check: _Flag = ...,
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> NDArray[np.float32]: ...
+    def volume(self, most: int = ..., threads: int = ...,
+        *,  # options of bind, by scripts/python-stubs
+        as_published: _Flag = ...,
+        resolution: Union[int, Literal["auto"], None] = ...,
+        local_resolution: _Flag = ...,
+        penalty: Optional[float] = ...,
+        overshoot: Optional[float] = ...,
+        domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
+        neighbours: Optional[Literal["8", "4"]] = ...,
+        winding_numbers: _Flag = ...,
+        voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
+        hard_range: Optional[Sequence[float]] = ...,
+        rings: Optional[Literal["joint", "bone", "axes"]] = ...,
+        all_pairs: _Flag = ...,
+        cooling: Optional[float] = ...,
+        iterations: Optional[int] = ...,
+        heat: Optional[Literal["cpu", "hardware"]] = ...,
+        heat_transfer: Optional[float] = ...,
+        learned: Optional[float] = ...,
+        fit_check: _Flag = ...,
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> NDArray[np.float32]: ...
     def defects(self, threads: int = ...) -> Defects: ...
     def check(self, weights: Optional[Weights] = ..., profile: Optional[str] = ..., thresholds: Optional[Mapping[str, Optional[float]]] = ..., only: Union[str, Sequence[str]] = ..., skip: Union[str, Sequence[str]] = ..., bleed_resolution: int = ..., strict: bool = ..., on_progress: _Progress = ..., threads: int = ...) -> Dict[str, Any]: ...
     @overload
@@ -146,8 +307,41 @@ def rig_templates() -> Dict[str, str]: ...
 def rig(mesh: Union[_Path, Model], template: str = ..., resolution: int = ..., on_progress: _Progress = ..., threads: int = ...) -> Rig: ...
 def load(source: _File, skeleton: Union[_File, Rig, Model, None] = ..., joint_options: Optional[_File] = ..., *,
          skeleton_scale: float = ..., prop: bool = ..., bind_parts: bool = ..., together: bool = ..., with_clips: bool = ..., only_missing: bool = ..., follow_links: bool = ..., name: str = ...) -> Model: ...
-def model(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., up: Optional[ArrayLike] = ..., name: str = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ...) -> Model: ...
-def bind(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ..., method: Optional[str] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., **options: _Option) -> Weights: ...
+def model(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., up: Optional[ArrayLike] = ..., name: str = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ..., mesh_names: Optional[Sequence[str]] = ...) -> Model: ...
+def bind(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ..., method: Optional[_Method] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ...,
+        *,  # options of bind, by scripts/python-stubs
+        as_published: _Flag = ...,
+        resolution: Union[int, Literal["auto"], None] = ...,
+        local_resolution: _Flag = ...,
+        penalty: Optional[float] = ...,
+        overshoot: Optional[float] = ...,
+        domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
+        neighbours: Optional[Literal["8", "4"]] = ...,
+        winding_numbers: _Flag = ...,
+        voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
+        hard_range: Optional[Sequence[float]] = ...,
+        rings: Optional[Literal["joint", "bone", "axes"]] = ...,
+        all_pairs: _Flag = ...,
+        cooling: Optional[float] = ...,
+        iterations: Optional[int] = ...,
+        heat: Optional[Literal["cpu", "hardware"]] = ...,
+        heat_transfer: Optional[float] = ...,
+        learned: Optional[float] = ...,
+        fit_check: _Flag = ...,
+        falloff: Optional[float] = ...,
+        lambda_min: Optional[float] = ...,
+        lambda_max: Optional[float] = ...,
+        falloff_law: Optional[Literal["inverse-power", "inverse-quadratic", "exponential", "cubic-hermite", "linear", "power"]] = ...,
+        smoothness: Optional[float] = ...,
+        threshold: Optional[float] = ...,
+        power: Optional[float] = ...,
+        max_influences: Union[int, Literal["all"], None] = ...,
+        limit_rule: Optional[Literal["fade", "cut"]] = ...,
+        deform_from: Optional[Literal["auto", "skin", "names", "all"]] = ...,
+        exclude: Union[str, Sequence[str], None] = ...,
+        include: Union[str, Sequence[str], None] = ...,
+        strict: _Flag = ...,
+        ) -> Weights: ...
 def transfer(source: Model, target: Model, weights: Optional[Weights] = ..., distance: float = ..., angle: float = ..., max_influences: Union[int, str] = ..., limit_rule: str = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ...) -> Weights: ...
 def compare(model: Model, reference: Weights, other: Weights, gates: Optional[Mapping[str, float]] = ..., on_progress: _Progress = ..., threads: int = ...) -> Dict[str, Any]: ...
 def cutout(pictures: Union[ArrayLike, Mapping[str, ArrayLike]], bones: Union[str, bytes, Mapping[str, Any]], png: Union[bytes, Mapping[str, bytes], None] = ..., name: str = ..., smoothness: float = ..., threads: int = ...) -> bytes: ...

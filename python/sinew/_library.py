@@ -1,8 +1,10 @@
 """The C library, libsinew_c: finds it, declares its functions, and turns its errors into exceptions."""
 import ctypes
+import json
 import os
 import pathlib
 import queue
+import re
 import sys
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint64, c_void_p
@@ -12,25 +14,81 @@ import numpy as np
 ABI = 3  # SNW_ABI of sinew.h
 
 
+# `option`, `option value`, `sinew command` or `sinew command option value`: see docs/conventions.md.
+_TOKEN = re.compile(r"`(?:sinew ([a-z]+)(?: |(?=`)))?(?:([a-z][a-z0-9-]*)(?: ([^`]*))?)?(?<!`)`")
+_FLAGS = {"prop", "bind-parts", "together", "follow-links", "repair-matrices", "keep-volume"}
+_COMMANDS = {"bind": "Model.bind", "rig": "sinew.rig"}
+# What a caller in Python does instead of an option of the command.
+_INSTEAD = {"decompress": "sinew bind --decompress", "fix": "sinew check --fix", "folder": "give the path of the file",
+            "include": "include=[…]", "lock": "Model.select", "only-missing": "Model.select", "save-binding": "Binding.save",
+            "with-clips": "sinew pose --with-clips"}
+
+
+def _in_python(command, option, value):
+    if option is None:
+        return _COMMANDS.get(command, f"sinew {command}")
+    if option in _INSTEAD:
+        return _INSTEAD[option]
+    if option in _FLAGS:
+        value = True
+    elif value is None:
+        value = "…" if command else None
+    elif value.isupper():  # FILE
+        value = "…"
+    elif re.fullmatch(r"[-+.0-9e]+", value) is None and not value.startswith('"'):
+        value = repr(value)
+    words = option.replace("-", "_") + ("" if value is None else f"={value}")
+    return f"Model.{command}({words})" if command else words
+
+
+def in_words(text, say=_in_python):
+    """A message of the library in the words of Python; or in others, by say(command, option, value)."""
+    return _TOKEN.sub(lambda found: say(*found.groups()), text)
+
+
 class Error(Exception):
-    """A call of sinew failed. The message names the broken rule, the place, and what to do."""
+    """A call of sinew failed. The message names the broken rule, the place, and what to do.
+
+    ``code``: usage, input, too_large, io, cancelled or internal; of ``GateError`` gate. ``text``: the message with options
+    in backticks, by the words of ``sinew bind``. ``options``: those that it names, ((option, value or None), …).
+    """
+    code = "error"
+
+    @classmethod
+    def _of(cls, text):
+        """The error of a message of the library."""
+        error = cls(in_words(text))
+        error._text = text
+        return error
+
+    @property
+    def text(self):
+        return getattr(self, "_text", None) or str(self)
+
+    @property
+    def options(self):
+        return tuple((option.replace("-", "_"), value or None) for _, option, value in _TOKEN.findall(self.text) if option)
 
 
 class UsageError(Error, ValueError):
     """The caller asked for something that does not exist or does not combine."""
+    code = "usage"
 
 
 class InputError(Error, ValueError):
     """A file or an array breaks a rule."""
+    code = "input"
 
 
 class TooLargeError(Error, MemoryError):
     """The work would need more memory than there is, or than ``memory_limit`` allows."""
+    code = "too_large"
 
 
 class FileError(Error, OSError):
     """The operating system refused to read or write a file. ``errno`` and ``filename`` say which and why where Python
     opened it."""
+    code = "io"
 
     def __str__(self):
         return f"{self.filename}: {self.strerror}" if self.filename is not None else super().__str__()
@@ -38,10 +96,12 @@ class FileError(Error, OSError):
 
 class Cancelled(Error):
     """The call was stopped."""
+    code = "cancelled"
 
 
 class InternalError(Error, RuntimeError):
     """A bug in sinew."""
+    code = "internal"
 
 
 _BY_STATUS = {1: UsageError, 2: InputError, 3: TooLargeError, 4: FileError, 5: Cancelled, 6: InternalError}
@@ -66,9 +126,17 @@ class Animation(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("step", c_int), ("keys", c_size_t), ("times", c_void_p), ("poses", c_void_p)]
 
 
-class OpenOptions(ctypes.Structure):
+class _Options(ctypes.Structure):
+    """A struct that begins with its size."""
+
+    def __init__(self, *values):
+        super().__init__(ctypes.sizeof(self), *values)
+
+
+class OpenOptions(_Options):
     """snw_open_options."""
-    _fields_ = [("folder", c_char_p), ("skeleton", c_void_p), ("skeleton_size", c_size_t), ("skeleton_name", c_char_p),
+    _fields_ = [("size", c_size_t), ("folder", c_char_p), ("skeleton", c_void_p), ("skeleton_size", c_size_t),
+                ("skeleton_name", c_char_p),
                 ("skeleton_scale", c_double), ("prop", c_int), ("bind_parts", c_int), ("together", c_int),
                 ("with_clips", c_int), ("only_missing", c_int)]
 
@@ -79,15 +147,15 @@ class Picture(ctypes.Structure):
                 ("png_size", c_size_t)]
 
 
-class CheckOptions(ctypes.Structure):
+class CheckOptions(_Options):
     """snw_check_options."""
-    _fields_ = [("profile", c_char_p), ("thresholds", c_char_p), ("only", c_char_p), ("skip", c_char_p),
+    _fields_ = [("size", c_size_t), ("profile", c_char_p), ("thresholds", c_char_p), ("only", c_char_p), ("skip", c_char_p),
                 ("bleed_resolution", c_int), ("strict", c_int)]
 
 
-class RenderOptions(ctypes.Structure):
+class RenderOptions(_Options):
     """snw_render_options."""
-    _fields_ = [("view", c_char_p), ("joints", c_void_p), ("joint_count", c_size_t), ("zoom", c_void_p),
+    _fields_ = [("size", c_size_t), ("view", c_char_p), ("joints", c_void_p), ("joint_count", c_size_t), ("zoom", c_void_p),
                 ("from_", c_char_p), ("overlay", c_int), ("sheet", c_int), ("resolution", c_int), ("cut", c_void_p),
                 ("matrices", c_void_p), ("pose_name", c_char_p), ("skinning", c_int), ("width", c_int),
                 ("height", c_int), ("title", c_char_p), ("columns", c_int), ("no_legend", c_int), ("dark", c_int)]
@@ -176,6 +244,7 @@ _FUNCTIONS = {
     "snw_deform": ("status", H, H, c_void_p, c_int, H, c_void_p, c_void_p),
     "snw_save_glb": ("status", H, H, H, OUT, OUT),
     "snw_save_glb_animated": ("status", H, H, H, POINTER(Animation), SIZE, OUT, OUT),
+    "snw_save_file": ("status", H, H, H, POINTER(Animation), SIZE, TEXT, OUT),
     "snw_save_json": ("status", H, H, OUT),
 }
 
@@ -215,7 +284,7 @@ class _Library:
         def call(*arguments):
             status = function(*arguments)
             if status:
-                raise _BY_STATUS.get(status, Error)(self.error().decode("utf-8", "replace"))
+                raise _BY_STATUS.get(status, Error)._of(self.error().decode("utf-8", "replace"))
         return call
 
 
@@ -247,6 +316,19 @@ def taken(handle):
     """The bytes of a snw_bytes."""
     size = lib.bytes_size(handle.value)
     return ctypes.string_at(lib.bytes_data(handle.value), size) if size else b""
+
+
+def lines_of(handle):
+    """The lines of a snw_bytes, in the words of Python."""
+    return in_words(taken(handle).decode()).splitlines()
+
+
+def json_of(function, *arguments, say=_in_python):
+    """Calls a function whose last parameter receives JSON. Its warnings are in the words of Python, or as in in_words."""
+    made = json.loads(text_of(function, *arguments))
+    if isinstance(made, dict) and "warnings" in made:
+        made["warnings"] = [in_words(warning, say) for warning in made["warnings"]]
+    return made
 
 
 def text_of(function, *arguments):

@@ -11,8 +11,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from ._library import (BIND_STEP, Animation, Arrays, Cancelled, CheckOptions, Error, FileError, Handle, InputError, Mesh,
-                       OpenOptions, Picture, Question, RenderOptions, UsageError, array, buffer, lib, pointer, run, taken,
-                       text_of, view)
+                       OpenOptions, Picture, Question, RenderOptions, UsageError, array, buffer, json_of, lib, lines_of,
+                       pointer, run, taken, text_of, view)
 
 COVERAGE = ("weighted", "bridged", "outside", "euclidean", "unused", "none")
 TRANSFER_HOW = ("matched", "inpainted", "nearest", "unused")
@@ -286,6 +286,12 @@ class Weights:
         lib.weights_dense(self._handle.value, self.shape[1], pointer(out))
         return out
 
+    def to_scipy(self):
+        """The same as a ``scipy.sparse.csr_array``, which copies nothing and is read-only; needs scipy."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), self.shape)
+
     def __array__(self, dtype=None, copy=None):
         return self.dense() if dtype is None else self.dense().astype(dtype)
 
@@ -399,7 +405,7 @@ class Binding:
             lib.weights_of(self._handle.value, self.model._handle.value, words.value, *buffer(content), context.value,
                            said.out, out.out)
         weights = Weights(out, self.model.joint_names)
-        weights.messages = tuple(taken(said).decode().splitlines())
+        weights.messages = tuple(lines_of(said))
         return weights
 
     @property
@@ -409,9 +415,13 @@ class Binding:
 
     def report(self):
         """The report of docs/report.md, as a dict."""
+        return self._report()
+
+    def _report(self, *say):
         words = _Settings(self._options, self._handle if self._kept else None)
         with self.model._lock:
-            return json.loads(text_of(lib.binding_report, self._handle.value, self.model._handle.value, words.value))
+            return json_of(lib.binding_report, self._handle.value, self.model._handle.value, words.value,
+                           **({"say": say[0]} if say else {}))
 
     def save(self, path=None):
         """Writes the binding to a file (docs/binding.md), or returns its bytes if there is no path."""
@@ -491,7 +501,7 @@ class Model:
         words = _Settings(options)
         _refuse_ignored(options, "Joints")
         with self._lock:
-            return json.loads(text_of(lib.model_json, self._handle.value, words.value))
+            return json_of(lib.model_json, self._handle.value, words.value)
 
     @property
     def joints(self):
@@ -619,7 +629,7 @@ class Model:
         with self._lock:
             lib.weights_edit(self._handle.value, _given(weights), *buffer(content), None, said.out, out.out)
         made = Weights(out, self.joint_names)
-        made.messages = tuple(taken(said).decode().splitlines())
+        made.messages = tuple(lines_of(said))
         return made
 
     def questions(self, weights=None, top=10, threads=0):
@@ -725,14 +735,15 @@ class Model:
         _write(path, taken(out))
 
     def save(self, path, weights, weight_format="f32", animations=(), repair_matrices=False):
-        """Writes the file with these weights as GLB; all else is unchanged. Returns notes on what else changed.
+        """Writes the file with these weights; all else is unchanged. Returns notes on what else changed.
 
-        path: ends in .glb or .vrm; None returns the bytes. weight_format: f32, u16 or u8. animations: (name, times,
+        path: ends in .glb, .vrm, or .gltf, whose files beside the model are copied; None returns the bytes of a GLB. weight_format: f32, u16 or u8. animations: (name, times,
         poses) with times (K,) in seconds and poses (K, J, 10), see ``pose_matrices``. repair_matrices: writes inverse bind
         matrices that are missing or zero.
         """
-        if path is not None and pathlib.Path(path).suffix.lower() not in (".glb", ".vrm"):
-            raise UsageError(f"{path}: a model is saved as .glb (or .vrm if the file was one)")
+        suffix = None if path is None else pathlib.Path(path).suffix.lower()
+        if suffix not in (None, ".glb", ".vrm", ".gltf"):
+            raise UsageError(f"{path}: a model is saved as .glb or .gltf (or .vrm if the file was one)")
         words = _Settings({"weight_format": weight_format, "repair_matrices": "on" if repair_matrices else "off"})
         said, out = Handle(lib.bytes_free), Handle(lib.bytes_free)
         kept, clips = [], (Animation * len(animations))()
@@ -742,13 +753,16 @@ class Model:
             kept += [times, poses]
             clip.name, clip.step, clip.keys = name.encode(), 0, len(times)
             clip.times, clip.poses = pointer(times), pointer(poses)
+        what = self._handle.value, _given(weights), words.value, clips, len(clips)
         with self._lock:
-            lib.save_glb_animated(self._handle.value, _given(weights), words.value, clips, len(clips), said.out,
-                                  out.out)
+            if suffix == ".gltf":
+                lib.save_file(*what, os.fsencode(path), said.out)
+                return lines_of(said)
+            lib.save_glb_animated(*what, said.out, out.out)
         if path is None:
             return taken(out)
         _write(path, taken(out))
-        return taken(said).decode().splitlines()
+        return lines_of(said)
 
     def save_weights(self, path, weights):
         """Writes weights JSON (docs/formats.md); None returns the bytes."""
@@ -910,7 +924,7 @@ def _matrices(values, count, name):
 
 
 def model(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
-          transform=None, up=None, name="arrays", select=None, locked=None):
+          transform=None, up=None, name="arrays", select=None, locked=None, mesh_names=None):
     """A model from arrays. Contiguous arrays of the right type are read without a copy in Python.
 
     vertices (V, 3) float32 and faces (F, 3) or a list of polygons; or lists of several meshes' vertices and faces,
@@ -919,7 +933,8 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
     rest (J, 4, 4): matrices of the joints at rest, whose columns are their axes; then heads may be left out. deform
     (J,): 0 never, 1 yes, 2 as the names of the joints and the weights say (the default). weights: ``Weights``, an
     array (V, J), or (indptr, indices, data). up (3,): the way up, for standard poses; y without. select (V,) bool and
-    locked: what binds change (``Model.select``). Without joints it is a mesh, for ``sinew.transfer``.
+    locked: what binds change (``Model.select``). mesh_names: for messages and files; "mesh 0", "mesh 1" … without.
+    Without joints it is a mesh, for ``sinew.transfer``.
     """
     several = isinstance(vertices, (list, tuple)) and len(vertices) and np.ndim(vertices[0]) == 2
     many_vertices, many_faces = (list(vertices), list(faces)) if several else ([vertices], [faces])
@@ -927,8 +942,11 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
         raise InputError(f"{len(many_vertices)} meshes have vertices, but {len(many_faces)} have faces")
     transforms = [transform] if not several and transform is not None else list(transform) if transform is not None \
         else [None] * len(many_vertices)
+    if mesh_names is not None and len(mesh_names) != len(many_vertices):
+        raise InputError(f"{len(mesh_names)} names, but {len(many_vertices)} meshes")
     kept, meshes = [], (Mesh * len(many_vertices))()
     for i, mesh in enumerate(meshes):
+        mesh.name = None if mesh_names is None else str(mesh_names[i]).encode()
         points = array(many_vertices[i], np.float32, (None, 3), "vertices")
         corners, count, sizes = _faces(many_faces[i], "faces")
         matrix = None if transforms[i] is None else _matrices([transforms[i]], 1, "transform")
@@ -1017,7 +1035,7 @@ def transfer(source, target, weights=None, distance=0.05, angle=30, max_influenc
         run(lambda: lib.transfer(source._handle.value, _given(weights), target._handle.value, distance, angle,
                                  words.value, context.value, pointer(how), said.out, out.out), context, on_progress)
     made = Weights(out, weights.joint_names)
-    made.how, made.messages = how, tuple(taken(said).decode().splitlines())
+    made.how, made.messages = how, tuple(lines_of(said))
     return made
 
 
@@ -1038,8 +1056,8 @@ def compare(model, reference, other, gates=None, on_progress=None, threads=0):
         run(lambda: lib.compare_gates_json(model._handle.value, _given(reference), _given(other), text,
                                            context.value, out.out), context, on_progress)
     numbers = json.loads(taken(out))
-    broken = [f"{g['option'][2:].replace('-', '_')} {g['limit']:.6g}: the value is {g['value']:.6g}"
-              for g in numbers.get("gates", ()) if not g["passed"]]
+    broken = [Gate(g["option"].replace("-", "_"), g["limit"], g["value"]) for g in numbers.get("gates", ())
+              if not g["passed"]]
     for path, limit in (gates or {}).items():
         if path in _GATES:
             continue
@@ -1051,14 +1069,32 @@ def compare(model, reference, other, gates=None, on_progress=None, threads=0):
         if not isinstance(value, (int, float)):
             raise UsageError(f"gate {path}: compare has no such number")
         if not value <= limit:
-            broken.append(f"{path} is {value:.6g}, above {limit:.6g}")
+            broken.append(Gate(path, limit, value))
     if broken:
-        raise GateError("; ".join(broken))
+        raise GateError(broken)
     return numbers
 
 
+class Gate(NamedTuple):
+    """A gate of ``compare`` that does not hold."""
+    name: str
+    limit: float
+    value: float
+
+    def __str__(self):
+        return f"{self.name} {self.limit:.6g}: the value is {self.value:.6g}"
+
+
 class GateError(Error):
-    """A gate of ``compare`` does not hold."""
+    """Gates of ``compare`` that do not hold: ``gates``, a tuple of name, limit and value."""
+    code = "gate"
+
+    def __init__(self, gates):
+        super().__init__("; ".join(map(str, gates)))
+        self.gates = tuple(gates)
+
+    def __reduce__(self):
+        return type(self), (self.gates,)
 
 
 def _png(pixels):

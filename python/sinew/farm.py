@@ -2,15 +2,19 @@
 
     python3 -m sinew.farm night.jsonl -o bound                                   a cluster on this machine
     python3 -m sinew.farm night.jsonl -o bound --scheduler tcp://head:8786       your own
-    python3 -m sinew.farm characters -o bound --chunk 20 -- --method bone-heat   options of bind, for all
+    python3 -m sinew.farm characters -o bound -- --method bone-heat              options of bind, for all
 
-A worker runs ``sinew batch --only N-M`` on its chunk. Results are those of ``sinew batch``: the same keys, skipped where
+It needs the program ``sinew`` on every worker, which is not a part of the Python package: docs/install.md. A worker runs
+``sinew batch --only N-M`` on its chunk, which is as large as takes some seconds. Results are those of ``sinew batch``: the same keys, skipped where
 they are done. So a farm can be stopped at any time, and goes on where it was; a killed worker or scheduler loses only the
 characters in work. A character that kills its worker again and again gets a line in the results, and the others of its
 chunk go on without it. Inputs and outputs must have the same paths on all machines. docs/batch.md has more.
 """
 import argparse
+import collections
+import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -21,17 +25,19 @@ import time
 
 
 def run_chunk(command, folder):
-    """On a worker: (exit code, last lines of the errors) of a command, which ends with the worker."""
+    """On a worker: (exit code, last lines of the errors, seconds) of a command, which ends with the worker."""
     import shutil
     import subprocess
+    import time
 
+    begin = time.monotonic()
     guard = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
     try:
         done = subprocess.run(guard + command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors="replace")
     except OSError as error:
-        return 126, str(error)
-    return done.returncode, done.stderr[-2000:]
+        return 126, str(error), 0
+    return done.returncode, done.stderr[-2000:], time.monotonic() - begin
 
 
 class Chunk:
@@ -47,8 +53,44 @@ class Chunk:
     def __str__(self):
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
+    def of(self):
+        return f"character{'s' if self.first < self.last else ''} {self}"
+
+
+def _named(name, address):
+    """Name and address of a worker of Dask, which may have no other name."""
+    return str(address) if name is None or str(name) == str(address) else f"{name} at {address}"
+
+
+class Results:
+    """The lines that this run adds to the results."""
+
+    def __init__(self, path):
+        self.path, self.place, self.outcomes = pathlib.Path(path), 0, {}
+        if self.path.exists():
+            self.place = self.path.stat().st_size
+
+    def read(self):
+        """How many characters have a line of this run."""
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                file.seek(self.place)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break  # it is being written
+                    self.place += len(line)
+                    one = json.loads(line)
+                    self.outcomes[one["input"], one["output"]] = one["outcome"]
+        return len(self.outcomes)
+
+    def __str__(self):
+        counts = collections.Counter(self.outcomes.values())
+        return ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()))
+
 
 class Farm:
+    FIRST_CHUNK = 4  # characters, before their time is known
+    NEW_CLUSTER = 20  # seconds without a worker on this machine: Dask has given up starting them
     MOST_TRIES = 2  # of a chunk whose command fails; then its characters go one by one
 
     def __init__(self, args, bind):
@@ -60,6 +102,11 @@ class Farm:
         self.bind = ["--", *bind] if bind else []
         self.cluster = self.client = None
         self.given_up = 0
+        self.results = Results(args.results or os.path.join(args.output, "results.jsonl"))
+        self.each = None      # seconds that a character takes a worker
+        self.workers = {}     # address: name, of those that were there last
+        self.told = 0.0       # when progress was printed last
+        self.seen = time.monotonic()  # when there was a worker last
 
     def batch(self, *words):
         return [self.args.sinew, "batch", *self.tail, *words, *self.bind]
@@ -133,8 +180,10 @@ class Farm:
             chunk.future = None  # the scheduler is a new one
             return [chunk]
         try:
-            code, message = chunk.future.result(timeout=30)
-        except KilledWorker:
+            code, message, seconds = chunk.future.result(timeout=30)
+        except KilledWorker as killed:
+            last = killed.last_worker
+            self.say(f"worker {_named(getattr(last, 'name', None), getattr(last, 'address', last))} was killed at {chunk.of()}")
             if chunk.first < chunk.last:
                 return chunk.singles()
             # A dying worker makes all that wait for it suspect: the guilty one is found by running it alone.
@@ -144,9 +193,11 @@ class Farm:
             self.give_up(chunk, "the workers that bound it were killed")
             return []
         except Exception as error:  # the connection to the scheduler or to the worker
-            code, message = -1, f"{type(error).__name__}: {error}"
+            code, message, seconds = -1, f"{type(error).__name__}: {error}", 0
         chunk.future = None
         if code in (0, 1):
+            each = seconds / (chunk.last - chunk.first + 1)
+            self.each = each if self.each is None else 0.7 * self.each + 0.3 * each
             return []
         chunk.tries += 1
         if chunk.tries < self.MOST_TRIES:
@@ -156,16 +207,55 @@ class Farm:
         self.give_up(chunk, message.strip().splitlines()[-1] if message.strip() else f"its worker ended with {code}")
         return []
 
+    def next_chunk(self, first, count):
+        """From character `first` on: as many as take --chunk-seconds, and at the end fewer, so that all workers end alike."""
+        left, workers = count - first + 1, max(1, len(self.workers))
+        size = self.args.chunk or (self.FIRST_CHUNK if self.each is None else
+                                   int(min(self.args.chunk_seconds / max(self.each, 1e-3), -(-left // (2 * workers)))))
+        return Chunk(first, min(first + max(1, size) - 1, count))
+
+    def watch(self, count, begin, chunks):
+        """Names workers that are gone, waits for new ones, and prints progress."""
+        now = time.monotonic()
+        if now - self.told < 2:
+            return
+        self.told = now
+        if self.client.status == "running":
+            there = {address: _named(worker.get("name"), address)
+                     for address, worker in self.client.scheduler_info()["workers"].items()}
+            for address in self.workers.keys() - there.keys():
+                self.say(f"worker {self.workers[address]} is gone")
+            self.workers = there
+        if self.workers:
+            self.seen = now
+        elif now - self.seen > (self.NEW_CLUSTER if self.cluster else self.args.patience):
+            if not self.cluster:
+                raise SystemExit(f"sinew.farm: there is no worker at {self.args.scheduler}: start some, then run this again")
+            self.say("no worker is left on this machine; starting new ones")
+            self.close()
+            for chunk in chunks:
+                chunk.future = None
+            self.connect()
+            self.seen = now
+        done = self.results.read()
+        if done and done != self.shown:
+            self.shown, spent = done, now - begin
+            self.say(f"{done} of {count} characters in {spent:.0f} s, about {spent * (count - done) / done:.0f} s left: "
+                     f"{self.results}")
+
     def run(self):
-        count = self.count()
-        size = max(1, self.args.chunk)
-        chunks = [Chunk(first, min(first + size - 1, count)) for first in range(1, count + 1, size)]
+        count, begin, first, chunks = self.count(), time.monotonic(), 1, []
+        self.shown = 0
         self.connect()
-        self.say(f"{count} characters in {len(chunks)} chunks")
+        self.say(f"{count} characters")
         try:
-            while chunks:
+            while chunks or first <= count:
                 if self.client.status != "running":
                     self.reconnect(chunks)
+                self.watch(count, begin, chunks)
+                while first <= count and len(chunks) < 2 * max(1, len(self.workers)):
+                    chunks.append(self.next_chunk(first, count))
+                    first = chunks[-1].last + 1
                 for chunk in [c for c in chunks if not c.alone] or chunks[:1]:
                     if chunk.future is None:
                         self.submit(chunk)
@@ -174,14 +264,17 @@ class Farm:
                 for chunk in chunks:
                     waits = chunk.future is None or chunk.future.status == "pending"
                     left += [chunk] if waits else self.finished(chunk)
-                if len(left) != len(chunks):
-                    self.say(f"{len(left)} chunks left")
                 chunks = left
         finally:
             self.close()
         # Everything is there: this only counts, makes the page, and binds what was lost.
-        return subprocess.run(self.batch("--html", self.args.html or os.path.join(self.args.output, "index.html")),
-                              stdin=subprocess.DEVNULL).returncode
+        done = subprocess.run(self.batch("--html", self.args.html or os.path.join(self.args.output, "index.html"), "--quiet"),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        if not self.args.quiet:
+            bound = self.results.read()
+            before = f", {count - bound} done before" if bound < count else ""
+            print(f"{count} characters in {time.monotonic() - begin:.1f} s: {str(self.results) or 'nothing to do'}{before}")
+        return done.returncode
 
     def say(self, text):
         if not self.args.quiet:
@@ -197,7 +290,9 @@ def main():
     parser.add_argument("-o", "--output", required=True, help="folder for the results, which all machines see")
     parser.add_argument("--scheduler", help="address of a Dask scheduler; default: a cluster on this machine")
     parser.add_argument("--workers", type=int, default=0, help="workers of a cluster on this machine; 0 = processors")
-    parser.add_argument("--chunk", type=int, default=50, help="characters of a task (default 50)")
+    parser.add_argument("--chunk-seconds", type=float, default=60, help="what a task of several characters should take "
+                        "(default 60); fewer are lost if its worker is killed, more cost less")
+    parser.add_argument("--chunk", type=int, default=0, help="characters of a task, instead of --chunk-seconds")
     parser.add_argument("--jobs", type=int, default=1, help="characters at a time in a worker (default 1)")
     parser.add_argument("--patience", type=float, default=600, help="seconds to wait for a scheduler that is gone")
     parser.add_argument("--sinew", default="sinew", help="the program, on the workers as well")
@@ -210,7 +305,8 @@ def main():
         parser.add_argument(f"--{word}", help=text)
     args = parser.parse_args(words[:cut])
     if not shutil.which(args.sinew):
-        parser.error(f"the program {args.sinew} is not there (--sinew)")
+        parser.error(f"the program {args.sinew} is not there: it is not a part of the Python package. Install it on every worker "
+                     "(the .deb or the tarball of `make package`, docs/install.md), or name it: --sinew PATH")
     try:
         import dask
 

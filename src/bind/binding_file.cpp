@@ -596,7 +596,7 @@ std::vector<std::byte> Binding::to_bytes() const {
 Result<Binding> Binding::from_bytes(std::span<const std::byte> bytes) {
     constexpr std::size_t head = 8 + 4, tail = 8;
     if (bytes.size() < head + tail || std::memcmp(bytes.data(), kMagic, 8) != 0)
-        return broken("this is not a binding (sinew bind --save-binding writes one)");
+        return broken("this is not a binding (`sinew bind save-binding` writes one)");
     std::uint32_t version = 0;
     std::memcpy(&version, bytes.data() + 8, 4);
     if (version != kVersion)

@@ -270,8 +270,8 @@ Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOp
                      "method " + std::string(to_string(options.method)) + " may need " + amount};
     return Error{
         ErrorCode::too_large,
-        "resolution " + std::to_string(options.voxels.resolution) + " may need " + amount + "; " +
-            (smaller_need() <= limit ? "resolution " + std::to_string(smaller.voxels.resolution) + " would fit"
+        "`resolution " + std::to_string(options.voxels.resolution) + "` may need " + amount + "; " +
+            (smaller_need() <= limit ? "`resolution " + std::to_string(smaller.voxels.resolution) + "` would fit"
                                      : std::string("no resolution would fit"))};
 }
 

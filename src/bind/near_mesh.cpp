@@ -53,13 +53,13 @@ Status NearMesh::check_fit() const {
     const auto sizes = [&](const Box3& mesh) {
         return short_number(bones) + " against " + short_number(mesh.longest()) + " scene units";
     };
-    const std::string otherwise = "; if both are right: --fit-check off";
+    const std::string otherwise = "; if both are right: `fit-check off`";
     const auto other_scale = [&](const Box3& mesh, double factor) {  // factor: to multiply the skeleton by
         return Error{ErrorCode::input, "the skeleton is " + short_number(factor < 1 ? 1 / factor : factor) +
                                            " times " + (factor < 1 ? "larger" : "smaller") + " than the mesh (" +
                                            sizes(mesh) +
-                                           "): scale one of them, a skeleton file with --skeleton-scale " +
-                                           short_number(factor) + otherwise};
+                                           "): scale one of them, a skeleton file with `skeleton-scale " +
+                                           short_number(factor) + "`" + otherwise};
     };
     for (const Box3* const mesh : {&part_.whole, &part_.box}) {
         const double factor = usual_factor(mesh->longest() / bones);

@@ -40,7 +40,7 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
             report.warnings.push_back(
                 std::to_string(set.vertices.size()) +
                 " vertices belong to a skin none of whose joints deforms; they are bound to its " +
-                "idle joints (see --include)");
+                "idle joints (`include` lets joints deform)");
 }
 
 void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindReport& report) {

@@ -16,7 +16,7 @@ namespace {
 using Kind = BindSetting::Kind;
 
 Error wrong(std::string_view name, std::string_view value, const std::string& rule) {
-    return {ErrorCode::usage, std::string(name) + " " + printable(value) + ": " + rule};
+    return {ErrorCode::usage, "`" + std::string(name) + " " + printable(value) + "`: " + rule};
 }
 
 /// The words of a list that is separated by spaces.
@@ -407,7 +407,7 @@ Status check_range(const Row& row, const BindOptions& options) {
         return Done{};
     const auto whole_text = [](double limit) { return std::to_string(static_cast<long long>(limit)); };
     const auto least = whole_text(range.least), most = whole_text(range.most);
-    return Error{ErrorCode::usage, std::string(row.info.name) + " " + text +
+    return Error{ErrorCode::usage, "`" + std::string(row.info.name) + " " + text + "`" +
                                        (range.above_least ? " must be above " + least + " and at most " + most
                                                           : " is not within " + least + ".." + most)};
 }
@@ -458,11 +458,11 @@ Status check_read(const BindOptions& options, std::string_view name) {
     if (!row) return no_option(name);
     const BindSetting& s = row->info;
     if (!s.read_by(options.method))
-        return Error{ErrorCode::usage, "method " + std::string(to_string(options.method)) + " does not read " +
-                                           std::string(name) + ": leave it out, or choose " + named(s.methods)};
+        return Error{ErrorCode::usage, "method " + std::string(to_string(options.method)) + " does not read `" +
+                                           std::string(name) + "`: leave it out, or choose " + named(s.methods)};
     if (!s.read_by(options.falloff.law))
         return Error{ErrorCode::usage, "falloff law " + std::string(to_string(options.falloff.law)) +
-                                           " does not read " + std::string(name) + ": leave it out, or choose " +
+                                           " does not read `" + std::string(name) + "`: leave it out, or choose " +
                                            named(s.laws)};
     return Done{};
 }
@@ -474,7 +474,7 @@ Status check(const BindOptions& options) {
     VoxelizeOptions voxels = options.voxels;
     if (voxels.resolution == 0) {
         if (method->is_flat())
-            return Error{ErrorCode::usage, method_name + " has no automatic resolution: give one, or a picture"};
+            return Error{ErrorCode::usage, method_name + " has no `resolution auto`: give one, or a picture"};
         voxels.resolution = 256;  // a chosen resolution is in range
     }
     if (method->is_flat() && voxels.resolution <= most_pixels)
@@ -486,31 +486,31 @@ Status check(const BindOptions& options) {
     for (const Row& row : rows()) SINEW_TRY(check_range(row, options));
     const auto [lower, upper] = options.hard_range;
     if (!(lower >= 0 && lower <= upper && upper <= 1)) {
-        return Error{ErrorCode::usage, "the hard range [" + shortest_text(lower) + ", " + shortest_text(upper) +
-                                           "] must lie within [0, 1], lower end first"};
+        return Error{ErrorCode::usage, "`hard-range " + shortest_text(lower) + " " + shortest_text(upper) +
+                                           "` must lie within [0, 1], lower end first"};
     }
     if (options.as_published && options.overshoot != 0)
-        return Error{ErrorCode::usage, "as-published: the paper adds no overshoot; it must be 0"};
+        return Error{ErrorCode::usage, "`as-published`: the paper adds no `overshoot`; it must be 0"};
     if (options.as_published && options.local_resolution)
         return Error{ErrorCode::usage,
-                     "as-published: the paper has voxels of one size; leave out local-resolution"};
+                     "`as-published`: the paper has voxels of one size; leave out `local-resolution`"};
     if (options.method == Method::voxel_heat && options.cooling < 1 &&
         (options.cooling != 0 || options.iterations == 0))
-        return Error{ErrorCode::usage, options.cooling == 0
-                                           ? "cooling: without loss all heat at rest is equal; 0 needs iterations"
-                                           : "cooling must lie within [1, 100000], or be 0 with iterations"};
+        return Error{ErrorCode::usage,
+                     options.cooling == 0 ? "`cooling`: without loss all heat at rest is equal; 0 needs `iterations`"
+                                          : "`cooling` must lie within [1, 100000], or be 0 with `iterations`"};
     if (options.domain == DomainKind::sparse_boundary && !method->coarse_bones)
         return Error{ErrorCode::usage, "method " + method_name +
-                                           " needs leaves that are fine where bones lie: domain sparse-boundary is "
-                                           "for geodesic-voxel"};
+                                           " needs leaves that are fine where bones lie: `domain sparse-boundary` "
+                                           "is for geodesic-voxel"};
     if (options.local_resolution) {
         if (!method->local_resolution || options.domain != DomainKind::sparse)
             return Error{ErrorCode::usage,
-                         "local resolution is for the sparse voxels of geodesic-voxel and surface-heat"};
+                         "`local-resolution` is for the sparse voxels of geodesic-voxel and surface-heat"};
         if (voxels.resolution > 512)
             return Error{ErrorCode::usage,
-                         "local resolution doubles the resolution in places, and 1024 is the "
-                         "finest: 512 is its maximum"};
+                         "`local-resolution` doubles the `resolution` in places, and 1024 is the finest: 512 is its "
+                         "maximum"};
     }
     for (const Row& row : rows())
         if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))

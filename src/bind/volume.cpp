@@ -19,7 +19,7 @@ void warn_of_points(const std::vector<Bone>& bones, const Skeleton& skeleton, Bi
     if (points > 0)
         report.warnings.push_back(std::to_string(points) +
                                   " leaf joints state no tail. As published, their bones are points, and vertices "
-                                  "beyond them are shared with the parent's bone: state tails in --joint-options");
+                                  "beyond them are shared with the parent's bone: state tails in `joint-options`");
 }
 
 // Components without a bone of any set that has vertices.

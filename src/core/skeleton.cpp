@@ -224,8 +224,8 @@ std::vector<std::string> unmatched_globs(const Skeleton& skeleton, std::string_v
     for (const std::string& glob : globs)
         if (std::none_of(skeleton.joints.begin(), skeleton.joints.end(),
                          [&](const Joint& joint) { return matches_glob(glob, joint.name); }))
-            out.push_back(std::string(option) + " \"" + printable(glob) + "\" matches no joint of the skeleton" +
-                          did_you_mean(glob, names_of(skeleton)));
+            out.push_back("`" + std::string(option) + " \"" + printable(glob) +
+                          "\"` matches no joint of the skeleton" + did_you_mean(glob, names_of(skeleton)));
     return out;
 }
 

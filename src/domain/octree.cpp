@@ -212,7 +212,7 @@ Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::I
     }
     if (count.load() >= Builder::kMostLeaves)
         return Error{ErrorCode::too_large, "the volume has more than " + std::to_string(Builder::kMostLeaves) +
-                                               " cells: lower --resolution or use the sparse domain"};
+                                               " cells: lower the `resolution`, or use `domain sparse`"};
     domain.leaves.resize(first_leaf.back());
     index.blocks.resize(first_block.back());
     parallel_for(context, cells.size(), 1, [&](std::size_t k) {

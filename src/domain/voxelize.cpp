@@ -70,8 +70,8 @@ FittedGrid fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int r
 Status check(const VoxelizeOptions& options) {
     const int r = options.resolution;
     if (r < 32 || r > 1024 || !std::has_single_bit(static_cast<unsigned>(r))) {
-        return Error{ErrorCode::usage,
-                     "resolution " + std::to_string(r) + " is not a power of two from 32 to 1024 (try 256)"};
+        return Error{ErrorCode::usage, "`resolution " + std::to_string(r) +
+                                           "` is not a power of two from 32 to 1024 (try `resolution 256`)"};
     }
     if (options.voxelizer == Voxelizer::hardware) return check_slices();
     return Done{};
@@ -100,8 +100,8 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
 
 Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* context) {
     if (resolution < 32 || resolution > most_pixels || !std::has_single_bit(static_cast<unsigned>(resolution)))
-        return Error{ErrorCode::usage, "resolution " + std::to_string(resolution) +
-                                           " must be a power of two from 32 to " + std::to_string(most_pixels)};
+        return Error{ErrorCode::usage, "`resolution " + std::to_string(resolution) +
+                                           "` must be a power of two from 32 to " + std::to_string(most_pixels)};
     std::vector<Vec3> positions(flat.positions.begin(), flat.positions.end());
     for (Vec3& p : positions) p.z = 0;
     const MeshView mesh{positions, flat.triangles, {}};

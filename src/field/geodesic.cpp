@@ -499,7 +499,7 @@ template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
-        return Error{ErrorCode::usage, "penalty " + shortest_text(options.penalty) + " is not within 1..100"};
+        return Error{ErrorCode::usage, "`penalty " + shortest_text(options.penalty) + "` is not within 1..100"};
     }
     return Done{};
 }

@@ -152,7 +152,7 @@ Result<CutoutFigure> read_bones(const json& document, const std::string& name) {
 
 Error layers_are_input(const std::string& name) {
     return {ErrorCode::usage,
-            name + " has layers, which name their own pictures: give it as the input, without --bones"};
+            name + " has layers, which name their own pictures: give it as the input, without `bones`"};
 }
 
 void add_only_layer(CutoutFigure& figure, CutoutLayer layer) {
@@ -166,7 +166,7 @@ Status read_layers(const json& document, const std::string& name, const Pictures
     if (layers == document.end() || !layers->is_array() || layers->empty())
         return input_error(name,
                            "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
-                           "give a PNG as the input and this file as --bones)");
+                           "give a PNG as the input and this file as `bones`)");
     std::vector<Ordered> read;
     std::set<std::string> names;
     for (std::size_t i = 0; i < layers->size(); ++i) {

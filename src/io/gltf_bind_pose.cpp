@@ -408,7 +408,7 @@ private:
                 " no inverse bind matrix that can be inverted (" + names + (lost > 3 ? " …" : "") +
                 "): placed by the nodes' rest pose" +
                 (collapsing ? "; what follows them collapses in viewers unless the matrices are written anew "
-                              "(--repair-matrices)"
+                              "(`repair-matrices`)"
                             : ""));
     }
 

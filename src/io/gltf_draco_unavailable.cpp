@@ -4,8 +4,9 @@
 namespace sinew::io {
 
 Result<DracoMesh> read_draco(const Document& document, const Json&, const std::string& asker) {
-    return document.error(asker + ": this build of sinew cannot read " + draco_extension +
-                          " (remove the compression with another program, or by sinew bind --decompress on Linux)");
+    return document.error(
+        asker + ": this build of sinew cannot read " + draco_extension +
+        " (remove the compression with another program, or by `sinew bind decompress` of a build that has it)");
 }
 
 }  // namespace sinew::io

@@ -7,7 +7,7 @@ Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte>, std::s
                                               const std::string&, const std::string&) {
     return Error{ErrorCode::input,
                  "this build of sinew cannot read meshopt compression (remove it with another program, or by "
-                 "sinew --decompress on Linux)"};
+                 "`sinew bind decompress` of a build that has it)"};
 }
 
 }  // namespace sinew::io

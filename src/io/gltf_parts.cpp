@@ -144,14 +144,14 @@ public:
         };
         say(levels, " mesh is a coarser level of detail or a copy",
             " meshes are coarser levels of detail or copies",
-            " (first: " + in_quotes(first_level_) + "): weights are those of the finest (otherwise: --together)");
+            " (first: " + in_quotes(first_level_) + "): weights are those of the finest (otherwise: `together`)");
         say(hidden, " mesh is shown by no scene", " meshes are shown by no scene",
             " (first: " + in_quotes(first_hidden_) +
-                "): weights are those of what is shown (otherwise: --together)");
+                "): weights are those of what is shown (otherwise: `together`)");
         if (characters > 1)
             scene_.warnings.push_back(
                 std::to_string(characters) +
-                " characters with skeletons of their own are bound apart (otherwise: --together)");
+                " characters with skeletons of their own are bound apart (otherwise: `together`)");
     }
 
 private:

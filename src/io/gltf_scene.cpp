@@ -78,7 +78,7 @@ public:
         if (skinned && skeleton && source.required)
             return Error{ErrorCode::usage, document_.name +
                                                ": the file has a skin, so its own skeleton is the one "
-                                               "to bind to (leave --skeleton out)"};
+                                               "to bind to (leave `skeleton` out)"};
         SINEW_TRY(skinned    ? read_worn_skins()
                   : skeleton ? add_skeleton(std::move(*skeleton))
                              : find_skeleton(source.prop));
@@ -199,7 +199,7 @@ private:
                 return document_.error("scene " + std::to_string(s) + " has a mesh, but not the skeleton below " +
                                        in_quotes(node_name(document_, *missing.begin())) +
                                        ": a skin cannot join them (add node " + std::to_string(*missing.begin()) +
-                                       " to the scene, or give a skeleton with " + "--skeleton FILE)");
+                                       " to the scene, or give a skeleton: `skeleton FILE`)");
         }
         return Done{};
     }
@@ -216,21 +216,21 @@ private:
             if (joints.empty())
                 return document_.error(
                     "the file has no skin and no node hierarchy that could be a skeleton "
-                    "(sinew bind takes one with --skeleton FILE; sinew rig places one)");
+                    "(`skeleton FILE` gives one; `sinew rig` places one)");
             if (!prop && at_one_place(joints))
                 return document_.error(
                     "the file has no skin, and of its nodes only " +
                     (joints.size() == 1 ? in_quotes(node_name(document_, joints[0]))
                                         : std::to_string(joints.size()) + " at one place, below " +
                                               in_quotes(node_name(document_, joints[0])) + ",") +
-                    " could be a skeleton: this is a prop, not a character (give a skeleton with --skeleton FILE; "
-                    "with --prop all of it follows that node)");
+                    " could be a skeleton: this is a prop, not a character (give a skeleton: `skeleton FILE`; with "
+                    "`prop` all of it follows that node)");
             if (!prop && are_groups_of_a_prop(document_, joints))
                 return document_.error(
                     "the file has no skin, and the " + std::to_string(joints.size()) + " nodes below " +
                     in_quotes(node_name(document_, joints[0])) +
                     " are groups of its meshes without names of a character: this is a prop (give "
-                    "a skeleton with --skeleton FILE; with --prop these nodes are its joints)");
+                    "a skeleton: `skeleton FILE`; with `prop` these nodes are its joints)");
         }
         if (const Status s = check_scenes(joints); !s) return s;
         std::vector<Matrix> where;
@@ -300,7 +300,7 @@ private:
         };
         say(rigid, "left as they are: they hang on joints");
         if (!bind_unskinned) {
-            say(beside, "left as they are: --only-missing binds them");
+            say(beside, "left as they are: `only-missing` binds them");
             return Done{};
         }
         say(beside, "bound to the joints of the file's skin");
@@ -441,7 +441,7 @@ private:
         scene_.warnings.push_back(std::to_string(part_of_skin_.size()) +
                                   (part_of_skin_.size() == 1 ? " mesh below a joint follows it whole"
                                                              : " meshes below joints follow them whole") +
-                                  " (--bind-parts binds such meshes as others)");
+                                  " (`bind-parts` binds such meshes as others)");
     }
 
     Document& document_;

@@ -67,7 +67,7 @@ Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, 
 /// All lengths of a skeleton from another unit.
 Status scale_skeleton(Skeleton& skeleton, double factor) {
     if (!(factor > 0 && std::isfinite(factor)))
-        return Error{ErrorCode::usage, "--skeleton-scale must be a number above 0"};
+        return Error{ErrorCode::usage, "`skeleton-scale` must be a number above 0"};
     if (factor == 1) return Done{};
     const auto scale = [&](float& x) { x = static_cast<float>(factor * x); };
     const auto scale_all = [&](Vec3& p) { scale(p.x), scale(p.y), scale(p.z); };
@@ -103,13 +103,13 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         const std::string from = options.skeleton.empty() ? "another file" : options.skeleton.string();
         if (!file->pose.empty()) notes.push_back("the skeleton is that of " + from + " in " + file->pose);
     } else if (options.skeleton_clips) {
-        return Error{ErrorCode::usage, "--with-clips is for the file of --skeleton: give one"};
+        return Error{ErrorCode::usage, "`with-clips` is for the file of `skeleton`: give one"};
     }
     const bool given = skeleton.has_value();
     if (given) {
         SINEW_TRY(scale_skeleton(*skeleton, options.skeleton_scale));
     } else if (options.skeleton_scale != 1) {
-        return Error{ErrorCode::usage, "--skeleton-scale is for the file of --skeleton: give one"};
+        return Error{ErrorCode::usage, "`skeleton-scale` is for the file of `skeleton`: give one"};
     }
     if (!given) skeleton = options.fallback;
     if (bytes.empty()) return input_error(name, "the file is empty");
@@ -131,8 +131,8 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (extension_of(name) == ".obj") {
         if (!skeleton)
             return Error{ErrorCode::usage, name +
-                                               ": an OBJ file has no skeleton (sinew bind takes one with "
-                                               "--skeleton FILE; sinew rig places one)"};
+                                               ": an OBJ file has no skeleton (`skeleton FILE` gives "
+                                               "one; `sinew rig` places one)"};
         return with_notes(read_obj(as_text(bytes), name, files, std::move(*skeleton), context));
     }
     return input_error(

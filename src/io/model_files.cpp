@@ -36,7 +36,7 @@ Result<std::filesystem::path> ModelFiles::place_of(std::string_view uri, const s
         return input_error(name,
                            asker + ": \"" + printable(uri) +
                                "\" is a link out of the folder of the model (copy the file there, or allow it: "
-                               "--follow-links)");
+                               "`follow-links`)");
     return path;
 }
 
@@ -120,7 +120,8 @@ Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::files
                                           const std::string& name, const std::string& asker) {
     const std::string text = printable(uri);
     if (base.empty())
-        return input_error(name, asker + " is in the file \"" + text + "\", but bytes in memory have no folder");
+        return input_error(name, asker + " is in the file \"" + text +
+                                     "\", but bytes in memory have no folder (`folder` names one)");
     const std::string decoded = percent_decode(uri);
     const std::filesystem::path path = std::filesystem::path(decoded).lexically_normal();
     const std::size_t colon = decoded.find(':');

@@ -87,7 +87,7 @@ Error ended_early(const std::string& name, const ReaderLimits& limits, int signa
     if (peak > limits.memory / 2 + (static_cast<std::size_t>(own.ru_maxrss) << 10) || signal == SIGKILL)
         return {ErrorCode::too_large,
                 name + ": reading it takes more than " + std::to_string(limits.memory >> 20) +
-                    " MB: it is damaged, or needs a higher --memory-limit (or convert it to glTF "
+                    " MB: it is damaged, or needs a higher `memory-limit` (or convert it to glTF "
                     "with another program)"};
     if (signal == SIGXCPU)
         return {ErrorCode::input,

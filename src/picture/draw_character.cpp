@@ -93,11 +93,11 @@ public:
 
     Result<DrawnPicture> run(const std::function<void(const char*)>& stage) {
         if (!scene_.weights && (needs_weights(args_.view) || posed()))
-            return Error{
-                ErrorCode::input,
-                args_.input + ": the file has no weights to show (sinew bind " + args_.input +
-                    " -o OUT.glb computes them; then use sinew render OUT.glb; --weights takes "
-                    "them from a file; --view surface, voxels, defects, distance and heat need no weights)"};
+            return Error{ErrorCode::input, args_.input +
+                                               ": the file has no weights to show (`sinew bind` computes "
+                                               "them; `weights` takes them from a file; `view` surface, voxels, "
+                                               "defects, distance and heat need "
+                                               "none)"};
         SINEW_TRY(mark_joints());
         SINEW_TRY(make_figures());
         if (stage) stage("paint");
@@ -267,7 +267,7 @@ private:
             if (poses.empty())
                 return Error{ErrorCode::input, args_.input + ": no standard pose fits this skeleton of " +
                                                    std::to_string(joints) +
-                                                   " joints (--pose takes one from a file)"};
+                                                   " joints (`pose` takes one from a file)"};
             for (const NamedPose& pose : poses) {
                 SINEW_TRY_LET(std::vector<Transform> matrices, skinning_matrices(scene_.skeleton, pose.joints));
                 io::ScenePose at = rest;

@@ -123,18 +123,17 @@ std::vector<GateResult> check_gates(const CompareGates& gates, const Comparison&
     const auto at_most = [&](const char* option, double limit, double value) {
         results.push_back({option, limit, value, value <= limit});
     };
-    if (gates.max_l1) at_most("--max-l1", *gates.max_l1, c.l1.mean);
+    if (gates.max_l1) at_most("max-l1", *gates.max_l1, c.l1.mean);
     if (gates.max_distance) {
         double most = 0;
         for (const PoseComparison& p : c.poses) most = std::max(most, p.max);
-        at_most("--max-distance", *gates.max_distance, most);
+        at_most("max-distance", *gates.max_distance, most);
     }
     if (gates.min_agreement)
-        results.push_back({"--min-agreement", *gates.min_agreement, c.strongest_agreement,
+        results.push_back({"min-agreement", *gates.min_agreement, c.strongest_agreement,
                            c.strongest_agreement >= *gates.min_agreement});
     if (gates.max_unweighted)
-        at_most("--max-unweighted", static_cast<double>(*gates.max_unweighted),
-                static_cast<double>(c.b.unweighted));
+        at_most("max-unweighted", static_cast<double>(*gates.max_unweighted), static_cast<double>(c.b.unweighted));
     return results;
 }
 

@@ -35,7 +35,7 @@ Result<CompareGates> parse_gates(std::string_view json, const std::string& name)
 
 /// A gate, and the measured value.
 struct GateResult {
-    std::string option;  ///< "--max-l1"
+    std::string option;  ///< "max-l1"
     double limit = 0, value = 0;
     bool passed = true;
 };

@@ -499,7 +499,7 @@ Status check(const RigOptions& options) {
     }
     const int r = options.resolution;
     if (r < 32 || r > 256 || (r & (r - 1)) != 0)
-        return Error{ErrorCode::usage, "resolution " + std::to_string(r) + ": it must be 32, 64, 128 or 256"};
+        return Error{ErrorCode::usage, "`resolution " + std::to_string(r) + "`: it must be 32, 64, 128 or 256"};
     return Done{};
 }
 
@@ -514,7 +514,7 @@ Status check_memory(const MeshView& mesh, int resolution, const Context* context
     for (const double side : box.sides()) voxels *= side / box.longest() * resolution + margins;
     const double need = of_each * voxels + 100.0 * static_cast<double>(mesh.triangles.size()) + 4e6;
     if (need <= static_cast<double>(context->memory_limit)) return Done{};
-    return Error{ErrorCode::too_large, "resolution " + std::to_string(resolution) + " may need " +
+    return Error{ErrorCode::too_large, "`resolution " + std::to_string(resolution) + "` may need " +
                                            std::to_string(static_cast<std::size_t>(need) >> 20) +
                                            " MB, more than the limit of " +
                                            std::to_string(context->memory_limit >> 20) + " MB" +

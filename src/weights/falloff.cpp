@@ -29,7 +29,8 @@ Status check_shape(float FalloffOptions::*shape, float value) {
     }
     if (value > 0 && std::isfinite(value)) return Done{};
     return out_of_range(
-        shape == &FalloffOptions::smoothness ? "smoothness must be above 0" : "threshold must be above 0", value);
+        shape == &FalloffOptions::smoothness ? "`smoothness` must be above 0" : "`threshold` must be above 0",
+        value);
 }
 
 bool shape_is_a_length(FalloffLaw law) { return shape_of(law) != &FalloffOptions::alpha; }
@@ -266,12 +267,12 @@ float FalloffOptions::*shape_of(FalloffLaw law) {
 
 Status check(const FalloffOptions& o) {
     // Comparisons are written so that NaN fails.
-    if (!find_law(o.law)) return Error{ErrorCode::usage, "falloff law: no such law"};
+    if (!find_law(o.law)) return Error{ErrorCode::usage, "`falloff-law`: no such law"};
     for (const LawTableRow& row : kLaws) SINEW_TRY(check_shape(row.shape, o.*row.shape));
     if (!(o.lambda_min > 0 && std::isfinite(o.lambda_min)))
-        return out_of_range("lambda_min must be above 0", o.lambda_min);
+        return out_of_range("`lambda-min` must be above 0", o.lambda_min);
     if (!(o.lambda_max >= o.lambda_min && std::isfinite(o.lambda_max)))
-        return out_of_range("lambda_max must be at least lambda_min", o.lambda_max);
+        return out_of_range("`lambda-max` must be at least `lambda-min`", o.lambda_max);
     if (!(o.power > 0 && o.power <= 100)) return out_of_range("power must be above 0 and at most 100", o.power);
     if (!(o.tolerance > 0 && std::isfinite(o.tolerance)))
         return out_of_range("tolerance must be above 0", o.tolerance);
@@ -311,7 +312,7 @@ Status check_distances(const DistanceTable& distances, const FalloffOptions& opt
     if (options.law == FalloffLaw::power)
         return Error{
             ErrorCode::usage,
-            "falloff law power applies to heat and weights, but this method gives distances: choose another law"};
+            "`falloff-law power` is for heat and weights, but this method gives distances: choose another law"};
     return check_map(options, distances.vertices, distances.joint);
 }
 

@@ -15,11 +15,11 @@ namespace sinew {
 Status check(const FinishOptions& o) {
     if (o.max_influences != all_influences && (o.max_influences < 1 || o.max_influences > 8))
         return Error{ErrorCode::usage,
-                     "max-influences must be 1 to 8, or all, not " + std::to_string(o.max_influences)};
+                     "`max-influences` must be 1 to 8, or all, not " + std::to_string(o.max_influences)};
     if (o.limit_rule != LimitRule::fade && o.limit_rule != LimitRule::cut)
-        return Error{ErrorCode::usage, "limit rule: no such rule"};
+        return Error{ErrorCode::usage, "`limit-rule`: no such rule"};
     if (!(o.prune >= 0 && o.prune <= 0.5f))  // NaN fails
-        return Error{ErrorCode::usage, "prune must be from 0 to 0.5, not " + shortest_text(o.prune)};
+        return Error{ErrorCode::usage, "`prune` must be from 0 to 0.5, not " + shortest_text(o.prune)};
     return Done{};
 }
 

@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bpy  # noqa: E402
+import mathutils  # noqa: E402
 import numpy as np  # noqa: E402
 import scene  # noqa: E402
 
@@ -158,7 +159,7 @@ class Binds(unittest.TestCase):
         for menu, draw in panel.MENUS:
             self.assertIn(draw, getattr(bpy.types, menu)._dyn_ui_initialize())
         self.assertTrue(bpy.types.SINEW_PT_panel.is_registered)
-        self.assertEqual(panel.wrapped("one two three", 8), ["one two", "three"])
+        self.assertEqual(panel.wrapped("one two three", 8, len), ["one two", "three"])
         bpy.ops.preferences.addon_disable(module="sinew_blender")
         self.assertFalse(hasattr(bpy.types.Scene, "sinew"))
         bpy.ops.preferences.addon_enable(module="sinew_blender")
@@ -170,11 +171,131 @@ class Binds(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "no bone of rig deforms"):
             scene.bind(tube, rig)
         self.assertEqual((len(tube.vertex_groups), tube.parent), (0, None))
-        flat = bpy.data.objects.new("empty", bpy.data.meshes.new("empty"))
+        flat = bpy.data.objects.new("hat", bpy.data.meshes.new("hat"))
         bpy.context.collection.objects.link(flat)
         rig.data.bones["lower"].use_deform = True
-        with self.assertRaisesRegex(RuntimeError, "no vertex is left|has no triangles|triangle"):
-            scene.bind(flat, rig)
+        with self.assertRaisesRegex(RuntimeError, "hat is empty: it has no vertices"):
+            scene.bind(tube, flat, rig)
+        flat.data.from_pydata([(0, 0, 0)], [], [])
+        with self.assertRaisesRegex(RuntimeError, "hat is empty: it has no faces"):
+            scene.bind(tube, flat, rig)
+        self.assertEqual((len(tube.vertex_groups), tube.parent), (0, None))
+
+    def hanging(self, kind):
+        """A tube that hangs on a posed bone: its place at rest, and the pose."""
+        hat, rig = scene.tube("hat", 11, bottom=1.5), scene.armature()
+        rest = scene.posed(hat)
+        hat.parent, hat.parent_type, hat.parent_bone = rig, kind, "upper"
+        bpy.context.view_layer.update()
+        if kind == "BONE":
+            hat.matrix_parent_inverse = (rig.matrix_world @ rig.pose.bones["upper"].matrix @
+                                         mathutils.Matrix.Translation((0, 1, 0))).inverted()
+        bone = rig.pose.bones["upper"]
+        bone.rotation_mode, bone.rotation_euler, bone.location = "XYZ", (0.5, 0.3, 1), (0.1, 0.2, 0.3)
+        bpy.context.view_layer.update()
+        return hat, rig, rest
+
+    def test_what_hangs_on_a_bone_is_moved_once(self):
+        """All of the hat is nearest to the bone on which it hangs, so it is where it was, in this pose and at rest."""
+        for kind in "BONE", "ARMATURE":
+            with self.subTest(kind):
+                scene.clear()
+                hat, rig, rest = self.hanging(kind)
+                before = scene.posed(hat)
+                self.assertGreater(np.abs(before - rest).max(), 0.2 if kind == "BONE" else -1)
+                scene.bind(hat, rig, method="closest-distance", influences=1)
+                self.assertTrue((scene.weights(hat)["upper"] == 1).all())
+                shown = scene.posed(hat)
+                if kind == "BONE":
+                    self.assertLess(np.abs(shown - before).max(), 1e-5)
+                rig.data.pose_position = "REST"
+                bpy.context.view_layer.update()
+                self.assertLess(np.abs(scene.posed(hat) - rest).max(), 1e-5)
+                self.assertEqual(hat.parent_type, "OBJECT")
+
+    def test_a_pose_does_not_matter_for_what_hangs_below_a_bone(self):
+        hat, rig, rest = self.hanging("BONE")
+        feather = scene.tube("feather", 11, bottom=1.0)
+        feather.parent = hat
+        feather.matrix_parent_inverse = mathutils.Matrix.Identity(4)
+        bpy.context.view_layer.update()
+        self.assertLess(np.abs(np.array(figure.rest_place(feather, rig)) - np.eye(4)).max(), 1e-5)
+
+    def test_a_constraint_that_follows_a_bone_is_refused(self):
+        tube, rig = scene.tube(), scene.armature()
+        one = tube.constraints.new("CHILD_OF")
+        one.target, one.subtarget = rig, "upper"
+        with self.assertRaisesRegex(RuntimeError, "tube follows rig by the constraint Child Of"):
+            scene.bind(tube, rig)
+        one.mute = True
+        self.assertEqual(scene.bind(tube, rig), {"FINISHED"})
+
+    def test_linked_duplicates_are_named_or_made_single(self):
+        tube, rig = scene.tube(), scene.armature()
+        twin = bpy.data.objects.new("twin", tube.data)
+        twin.location = (5, 0, 0)
+        bpy.context.collection.objects.link(twin)
+        for chosen in (tube,), (tube, twin):
+            with self.assertRaisesRegex(RuntimeError, "tube and twin share one mesh"):
+                scene.bind(*chosen, rig)
+        self.assertEqual(len(tube.vertex_groups), 0)
+        self.assertEqual(scene.bind(tube, rig, single_user=True), {"FINISHED"})
+        self.assertNotEqual(tube.data, twin.data)
+        self.assertEqual((len(tube.vertex_groups), len(twin.vertex_groups)), (2, 0))
+        # A duplicate that stands in the same way to an armature of the same bones has the same weights.
+        scene.clear()
+        tube, rig = scene.tube(), scene.armature()
+        scene.bind(tube, rig)
+        again, bones = tube.copy(), rig.copy()
+        for thing in again, bones:
+            bpy.context.collection.objects.link(thing)
+        again.parent, again.modifiers[0].object, bones.location = bones, bones, (5, 0, 0)
+        bpy.context.view_layer.update()
+        self.assertEqual(scene.bind(tube, rig), {"FINISHED"})
+
+    def test_every_method_and_resolution_of_the_library_can_be_chosen(self):
+        tube, rig = scene.tube(), scene.armature()
+        rows = {row["name"]: row for row in sinew.settings()}
+        choices = bpy.ops.object.sinew_bind.get_rna_type().properties
+        self.assertEqual({c.identifier for c in choices["method"].enum_items} | {"pixel-geodesic"},
+                         set(rows["method"]["choices"]))
+        for method in choices["method"].enum_items:
+            self.assertEqual(scene.bind(tube, rig, method=method.identifier, resolution="64"), {"FINISHED"})
+        for resolution in choices["resolution"].enum_items:
+            if not resolution.identifier.isdigit() or int(resolution.identifier) <= 128:
+                scene.bind(tube, rig, method="geodesic-voxel", resolution=resolution.identifier)
+        self.assertEqual(choices["resolution"].enum_items[0].identifier, "auto")
+
+    def test_messages_name_objects(self):
+        tube, rig = scene.tube("the tube"), scene.armature()
+        tube.data.vertices[5].co.x = float("nan")
+        with self.assertRaisesRegex(RuntimeError, "the tube"):
+            scene.bind(tube, rig)
+
+    def test_remedies_are_labels_of_blender(self):
+        tube, rig = scene.tube(), scene.armature()
+        tube.scale = (100,) * 3
+        with self.assertRaisesRegex(RuntimeError, "scale one of them, a skeleton file with Scale 100; if both are right: "
+                                                  "fit_check='off' of sinew.Model.bind in a script"):
+            scene.bind(tube, rig)
+        tube.scale = (1,) * 3
+        from sinew_blender import words
+        with self.assertRaises(sinew.UsageError) as raised:
+            figure.Figure(rig, [tube]).build().bind(resolution=257)
+        self.assertIn("Resolution 257 is not a power of two", words.said(raised.exception))
+
+    def test_shortcuts_are_free_in_blender_and_go_with_the_addon(self):
+        from sinew_blender import panel
+        made = panel.add_shortcuts()
+        try:
+            for keys, item in made:
+                taken = bpy.context.window_manager.keyconfigs.default.keymaps.get(keys.name)
+                for other in taken.keymap_items if taken else ():
+                    self.assertFalse(other.active and other.type == item.type and other.ctrl == item.ctrl and
+                                     other.alt == item.alt and other.shift == item.shift, other.idname)
+                self.assertEqual(item.properties.name, "SINEW_MT_pie")
+        finally:
+            panel.remove_shortcuts(made)
 
 
 class Corrects(unittest.TestCase):
@@ -229,7 +350,7 @@ class Corrects(unittest.TestCase):
         scene.clear()
         tube, rig = scene.tube("large", 500, 100), scene.armature(
             [(f"b{i}", (0, 0, i / 5), (0, 0, (i + 1) / 5), f"b{i - 1}" if i else None) for i in range(10)])
-        scene.bind(tube, rig, method="geodesic-voxel", resolution=64)
+        scene.bind(tube, rig, method="geodesic-voxel", resolution="64")
         shown, bound = figure.Figure(rig, [tube]), operators.Bound.binding
         preview, times = operators.Preview(shown, bound), []
         for step in range(20):

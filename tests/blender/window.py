@@ -52,9 +52,13 @@ def story():
         bpy.ops.ed.undo_push(message="before")
     before, modifiers = groups(first), len(bpy.data.objects[first].modifiers)
 
-    # Esc: nothing changes.
+    # Esc: nothing changes, and the panel says so at once.
     operators.Bound.binding = None
+    drawn = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: drawn.extend(operators.last_report.get(bpy.context.scene.name, [])[:1]), (), "UI", "POST_PIXEL")
     with override():
+        bpy.context.space_data.show_region_ui = True
         scene.select(*[bpy.data.objects[n] for n in names], bpy.data.objects[rig.name])
         bpy.context.scene.sinew.method = "bounded-biharmonic"
         assert bpy.ops.object.sinew_bind("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
@@ -63,6 +67,8 @@ def story():
     window.event_simulate(type="ESC", value="PRESS", x=10, y=10)
     yield from until(lambda: operators.last_report.get(bpy.context.scene.name, [""])[0].startswith("Cancelled"))
     assert groups(first) == before
+    yield from until(lambda: any(line.startswith("Cancelled") for line in drawn), looks=10)
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "UI")
 
     # A bind while the window lives.
     with override():
@@ -70,7 +76,7 @@ def story():
         assert bpy.ops.object.sinew_bind("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield from until(lambda: operators.Bound.binding is not None)
     yield
-    after = groups(first)
+    after, kept = groups(first), operators.Bound.binding
     assert after["kept"] == before["kept"] and len(after) > 2, list(after)
     assert not any("Pole" in name for name in after), list(after)
     total = sum(np.array(w) for name, w in after.items() if name != "kept")
@@ -88,6 +94,22 @@ def story():
     yield
     assert groups(first) == after
     assert bpy.data.objects[first].parent is not None
+
+    # Esc while the hardness moves: the weights of before, and they are drawn.
+    with override():
+        scene.select(bpy.data.objects[first])
+        operators.Bound.binding = kept
+        assert bpy.ops.object.sinew_hardness("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield
+    window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=300, y=300)
+    window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=500, y=300)
+    yield
+    assert groups(first) != after
+    window.event_simulate(type="ESC", value="PRESS", x=500, y=300)
+    yield
+    assert groups(first) == after
+    drawn = bpy.data.objects[first].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    assert all(np.allclose(w, after[name], atol=1e-6) for name, w in scene.weights(drawn).items())
 
     # The picture: the panel, and the weights of a bone.
     window.event_simulate(type="ESC", value="PRESS", x=10, y=10)
@@ -111,12 +133,19 @@ def story():
         yield
     for _ in range(10):
         yield
+    # No label of the panel is cut: what needs the whole width fits beside its margins.
+    from sinew_blender import panel
+    most = region.width - 60
+    for text in [*(label for _, label, _ in operators.METHODS), "Fill Only Unweighted", "Selected Bones", "Single User",
+                 *(f"  {label}  " for _, label in panel.CORRECTIONS)]:
+        assert panel.width_of(text) < most, (text, panel.width_of(text), most)
+    assert panel.width_of("Surface Heat") > 0
     with override():
         bpy.ops.screen.screenshot(filepath=os.environ["SINEW_SCREENSHOT"])
 
 
-def until(true):
-    for _ in range(PATIENCE):
+def until(true, looks=PATIENCE):
+    for _ in range(looks):
         if true():
             return
         yield

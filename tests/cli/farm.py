@@ -1,6 +1,7 @@
 """Tests of `python3 -m sinew.farm` (docs/batch.md) on a real scheduler and real workers, with faults.
 
 farm.py [CLASS…]; run like cli.py. Skipped without Dask (python3-distributed)."""
+import argparse
 import collections
 import importlib.util
 import json
@@ -130,13 +131,37 @@ class Farm(FarmCase):
     def test_a_cluster_on_this_machine(self):
         self.characters(12)
         (self.at / "in/broken.glb").write_bytes(b"glTF")
-        self.finish(self.start("--workers", "2", "--chunk", "4"), 1)
+        running = self.start("--workers", "2", "--chunk", "4")
+        out, err = running.communicate(timeout=240)
+        self.assertEqual(running.returncode, 1, out + err)
+        # What this run did, not what the batch at its end found: everything done.
+        self.assertRegex(out, r"^13 characters in [0-9.]+ s: 12 done, 1 failed\n$")
+        self.assertNotIn("skipped", out + err)
         outcomes = collections.Counter(line["outcome"] for line in self.lines())
         self.assertEqual(outcomes, {"done": 12, "failed": 1})
         self.assertIn("broken.glb", (self.at / "out/index.html").read_text())
         # The same keys as those of sinew batch, which has nothing left to do.
         done = support.sinew("batch", "in", "-o", "out", "--", "--method", "bone-heat", cwd=self.at)
         self.assertIn("skipped      13", done.stdout)
+        again = self.start("--workers", "1")
+        self.assertRegex(again.communicate(timeout=240)[0], r"s: nothing to do, 13 done before\n$")
+
+    def test_chunks_are_as_large_as_their_time(self):
+        spec = importlib.util.spec_from_file_location("farm", FARM)
+        farm = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(farm)
+        args = argparse.Namespace(inputs=["in"], output=str(self.at), chunk=0, chunk_seconds=60, sinew="sinew", results=None,
+                                  timeout=None, memory=None, max_l1=None, max_distance=None, min_agreement=None, check=None)
+        one = farm.Farm(args, [])
+        one.workers = {"a": "a", "b": "b"}
+        self.assertEqual(str(one.next_chunk(1, 1000)), "1-4")       # nothing is known
+        for each, last in ((0.5, 220), (20, 103), (600, 101)):
+            one.each = each
+            self.assertEqual(one.next_chunk(101, 1000).last, last)
+        one.each = 0.5
+        self.assertEqual(str(one.next_chunk(991, 1000)), "991-993")  # a share of what is left
+        args.chunk = 7
+        self.assertEqual(str(one.next_chunk(1, 1000)), "1-7")
 
     def test_the_check_is_a_gate(self):
         self.assertEqual(support.run(support.CHARACTERS, "biped", self.at / "in/biped.glb").returncode, 0)
@@ -157,6 +182,7 @@ class Farm(FarmCase):
         program.chmod(0o755)
         err = self.finish(self.start("--workers", "2", "--chunk", "5", program=program), 1)
         self.assertIn("character 6 is given up", err)
+        self.assertRegex(err, r"worker .*tcp://\S+ was killed at character 6\n")
         by_input = {line["input"]: line["outcome"] for line in self.lines()}
         self.assertEqual(by_input.pop("in/n005.glb"), "crashed")
         self.assertEqual((len(by_input), set(by_input.values())), (19, {"done"}))
@@ -164,7 +190,7 @@ class Farm(FarmCase):
 
     def test_mistakes_are_errors(self):
         self.characters(1)
-        self.assertIn("is not there", self.finish(self.start(program=self.at / "none"), 2))
+        self.assertIn("is not there: it is not a part of the Python package", self.finish(self.start(program=self.at / "none"), 2))
         self.assertIn("write N or N-M", support.sinew("batch", "in", "-o", "out", "--only", "2-1", cwd=self.at).stderr)
         self.assertIn("there are 1 characters", support.sinew("batch", "in", "-o", "out", "--only", "1-2", cwd=self.at).stderr)
         (self.at / "in/n000.glb").unlink()
@@ -193,6 +219,7 @@ class FarmFaults(FarmCase):
         err = self.finish(running, 1)
         self.assertLess(reached, self.COUNT, "the scheduler was killed too late to test anything")
         self.assertGreater(self.scheduler.starts, 1)
+        self.assertRegex(err, rf"of {self.COUNT + 1} characters in \d+ s, about \d+ s left: ")
         count = collections.Counter(line["input"] for line in self.lines())
         self.assertEqual(len(count), self.COUNT + 1)
         self.assertEqual(set(count.values()), {1}, [k for k, n in count.items() if n > 1])

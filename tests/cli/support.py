@@ -2,11 +2,14 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+# A script that was started with "&" ignores Ctrl-C, and so do its children, unless they want it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))

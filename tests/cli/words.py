@@ -29,7 +29,7 @@ class Patterns(cli.Case):
         for option in ("--exclude", "--include", "--lock"):
             with self.subTest(option=option):
                 report = self.report(source, option, "ik_*")
-                self.assertEqual(report["warnings"], [f'{option} "ik_*" matches no joint of the skeleton'])
+                self.assertEqual(report["warnings"], [f'`{option[2:]} "ik_*"` matches no joint of the skeleton'])
                 self.assertEqual((self.at / "out.glb").read_bytes(), (self.at / "plain.glb").read_bytes())
                 self.assertIn(f'warning   {option} "ik_*"', self.bind(source, option, "ik_*").stdout)
 

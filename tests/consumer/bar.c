@@ -89,6 +89,8 @@ int main(void) {
 
     /* The same in centimetres, and what else a model is opened with. */
     snw_open_options options = {0};
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &model) == SNW_USAGE && strstr(snw_error(), "sizeof"));
+    options.size = sizeof options;
     snw_model* other = NULL;
     CHECK(snw_model_open_with(obj, size, "bar.obj", NULL, NULL, &other) == SNW_USAGE && !other);
     options.skeleton = in_centimetres;
@@ -98,7 +100,7 @@ int main(void) {
     snw_binding* scaled = NULL;
     CHECK(snw_settings_new(&plain) == SNW_OK && snw_settings_set(plain, "resolution", "64") == SNW_OK);
     CHECK(snw_bind(other, plain, NULL, &scaled) == SNW_INPUT && !scaled);
-    CHECK(strstr(snw_error(), "100 times larger") && strstr(snw_error(), "--skeleton-scale 0.01"));
+    CHECK(strstr(snw_error(), "100 times larger") && strstr(snw_error(), "`skeleton-scale 0.01`"));
     snw_model_free(other);
     options.skeleton_scale = 0.01;
     CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_OK);

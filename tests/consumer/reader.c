@@ -25,6 +25,7 @@ int main(void) {
     if (snw_context_new(&context) != SNW_OK) return 1;
     snw_open_options options;
     memset(&options, 0, sizeof options);
+    options.size = sizeof options;
     options.skeleton = skeleton;
     options.skeleton_size = sizeof skeleton - 1;
     snw_model* model = NULL;

@@ -17,6 +17,9 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/c -B ${WORK}/c -D CMAKE_PREFIX_PATH=
 step(${CMAKE_COMMAND} --build ${WORK}/c)
 step(${WORK}/c/bar)
 step(${WORK}/c/arrays)
+if(EXISTS ${WORK}/c/bar_static)
+    step(${WORK}/c/bar_static)
+endif()
 if(CHARACTERS AND NOT FLAGS)  # with the program, whose memory a sanitizer would change
     step(${WORK}/c/reader)
 endif()

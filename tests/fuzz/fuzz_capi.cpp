@@ -145,6 +145,7 @@ struct Session {
                 const std::size_t size = bytes.size() - std::min(cut, bytes.size());
                 snw_model* model = nullptr;
                 snw_open_options options = {};
+                options.size = sizeof options;
                 const std::string skeleton = in.byte() % 4 == 0 ? in.text() : std::string();
                 if (!skeleton.empty()) options.skeleton = skeleton.data(), options.skeleton_size = skeleton.size();
                 if (in.byte() % 4 == 0) options.skeleton_scale = (in.byte() - 64.0) / 16;

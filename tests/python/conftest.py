@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import sys
 import numpy as np
 import pytest
 
+# A script that was started with "&" ignores Ctrl-C, and so do its children, unless they want it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))
 CHARACTERS = os.environ.get("SINEW_CHARACTERS", str(ROOT / "build/release/tests/characters/sinew_characters"))

@@ -174,7 +174,7 @@ def test_a_template_for_a_mesh_alone(bar, work):
     ({"weights": np.zeros((3, 2))}, "weights have the shape (3, 2), but (84, 2) is needed"),
     ({"method": "no-such"}, "no-such"),
     ({"no_such_option": 1}, "no-such-option"),
-    ({"max_influences": 99}, "max-influences"),
+    ({"max_influences": 99}, "max_influences must be"),
 ])
 def test_wrong_arrays_are_refused(bar, change, words):
     with pytest.raises((sinew.InputError, sinew.UsageError), match=re.escape(words)):

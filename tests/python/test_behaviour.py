@@ -9,14 +9,17 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import signal
 import struct
+import subprocess
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
-from conftest import make_bar, resident
+from conftest import ROOT, make_bar, resident
 
 import sinew
 
@@ -121,6 +124,13 @@ def test_ctrl_c_cancels(biped):
     assert model.bind("closest-distance").weights().shape[0] == model.vertex_count
 
 
+def test_ctrl_c_is_tested_where_it_is_ignored():
+    """As in `make package &` of a script."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", __file__, "-k", "test_ctrl_c_cancels"], cwd=ROOT,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 def _bind_in_child(bar, queue):
     queue.put(sinew.bind(**bar, resolution=64).dense())
 
@@ -175,6 +185,13 @@ def _parameters(function):
             if p.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
+def _written(parameters, function):
+    """Of the stub, which writes out the options that a function takes as **options."""
+    takes = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
+    options = {row["name"].replace("-", "_") for row in sinew.settings()} | {"exclude", "include", "strict"}
+    return [p for p in parameters if not takes or p not in options - {"method"}]
+
+
 def test_the_stub_says_what_the_package_has():
     folder = pathlib.Path(sinew.__file__).parent
     assert (folder / "py.typed").exists()
@@ -185,15 +202,22 @@ def test_the_stub_says_what_the_package_has():
             assert name in stub, name
             members = [m for m in vars(thing) if not m.startswith("_")] if not issubclass(thing, tuple) else []
             for member in members:
-                assert f"{name}.{member}" in stub or isinstance(vars(thing)[member], (type(None), tuple)), member
+                assert f"{name}.{member}" in stub or isinstance(vars(thing)[member], (type(None), tuple, str)), member
         elif callable(thing):
-            assert stub[name] == _parameters(thing), name
+            assert _written(stub[name], thing) == _parameters(thing), name
     for path, parameters in stub.items():
         owner, _, member = path.partition(".")
         if member and parameters is not None:
             found = inspect.getattr_static(getattr(sinew, owner), member)
             found = getattr(found, "__func__", getattr(found, "fget", found))
-            assert parameters == _parameters(found), path
+            assert _written(parameters, found) == _parameters(found), path
+
+
+def test_the_options_of_the_stub_are_those_of_the_table():
+    done = subprocess.run([sys.executable, ROOT / "scripts/python-stubs", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    stub = (ROOT / "python/sinew/__init__.pyi").read_text()
+    assert "resolution: Union[int, Literal[\"auto\"], None]" in stub and "**options" not in stub
 
 
 def test_everything_has_a_docstring():
@@ -279,3 +303,33 @@ def test_file_errors_have_numbers(bar, tmp_path):
     assert isinstance(raised.value, OSError) and raised.value.errno == errno.ENOENT
     again = pickle.loads(pickle.dumps(raised.value))
     assert again.errno == errno.ENOENT and str(again) == str(raised.value)
+
+
+def test_errors_speak_python(bar, tmp_path):
+    """No option of the command line, but keywords; and the options as data."""
+    obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    with pytest.raises(sinew.UsageError, match=r"skeleton=… gives one; sinew\.rig places one") as raised:
+        sinew.load(obj, name="a.obj")
+    assert (raised.value.code, raised.value.options) == ("usage", (("skeleton", "FILE"),))
+    assert "`skeleton FILE`" in raised.value.text and "--" not in str(raised.value)
+    model = sinew.model(**bar)
+    with pytest.raises(sinew.UsageError, match=r"^resolution=257 is not .*\(try resolution=256\)$") as raised:
+        model.bind(resolution=257)
+    assert raised.value.options == (("resolution", "257"), ("resolution", "256"))
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (again.text, again.options) == (raised.value.text, raised.value.options)
+    with pytest.raises(sinew.UsageError, match="^falloff_law='cubic': choose"):
+        model.bind(falloff_law="cubic")
+    with pytest.raises(sinew.InputError, match=r"skeleton_scale=100; if both are right: fit_check='off'$"):
+        sinew.model(**{**bar, "vertices": bar["vertices"] * 100}).bind()
+    said = model.bind("closest-distance", exclude=["ik_*"]).report()["warnings"]
+    assert 'exclude="ik_*" matches no joint of the skeleton' in said
+
+
+def test_no_message_of_the_library_names_an_option_of_the_command_line():
+    """They stand in backticks, by their words (docs/conventions.md)."""
+    for path in [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "src").rglob("*.h"), *(ROOT / "capi").glob("*.cpp")]:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = line.split("//")[0]
+            found = re.search(r'"[^"]*(?<![a-z-])--[a-z][^"]*"', code)
+            assert not found or "--read-foreign" in code, f"{path}:{number}: {found[0]}"

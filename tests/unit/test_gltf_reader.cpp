@@ -462,7 +462,7 @@ TEST(GltfReader, ContainersAreNotJoints) {
 TEST(GltfReader, AMissingSkeletonIsAnError) {
     Maker m = unskinned();
     m.json["nodes"] = Json::array({{{"mesh", 0}}, {{"name", "lamp"}}});
-    EXPECT_NE(refusal(m).find("--skeleton"), std::string::npos);
+    EXPECT_NE(refusal(m).find("`skeleton FILE`"), std::string::npos);
 }
 
 TEST(GltfReader, AJointScaledToZeroIsAnError) {

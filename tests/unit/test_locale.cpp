@@ -113,6 +113,7 @@ std::map<std::string, std::string> results(const Character& c, const std::string
     out["json"] = text([&](auto o) { return snw_save_json(model.get(), weights.get(), o); });
     out["command"] = text([&](auto o) { return snw_settings_command(settings.get(), o); });
     snw_check_options checks{};
+    checks.size = sizeof checks;
     checks.thresholds = "{\"stretch\": 1.5, \"bleed\": 0.25}";
     out["check"] = text([&](auto o) { return snw_check_json(model.get(), weights.get(), &checks, nullptr, o); });
     out["compare"] = text([&](auto o) {
@@ -137,7 +138,7 @@ std::map<std::string, std::string> results(const Character& c, const std::string
     const auto refusal = [&](const char* name, const Status& status) { out[name] = status.error().message; };
     BindOptions options;
     options.hard_range = {0.75f, 0.25f};
-    refusal("hard range", check(options));
+    refusal("hard-range", check(options));
     FinishOptions prune;
     prune.prune = 0.75f;
     refusal("prune", check(prune));

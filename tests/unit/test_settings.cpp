@@ -75,8 +75,8 @@ TEST(Settings, WordsReachTheirFields) {
 
 TEST(Settings, ErrorsNameTheValueAndChangeNothing) {
     for (const auto& [name, value, words] : std::vector<std::array<std::string, 3>>{
-             {"falloff", "soft", "falloff soft: a number is needed"},
-             {"falloff", "0.1x", "falloff 0.1x: a number"},
+             {"falloff", "soft", "`falloff soft`: a number is needed"},
+             {"falloff", "0.1x", "`falloff 0.1x`: a number"},
              {"falloff", "", "a number is needed"},
              {"resolution", "64.5", "whole number"},
              {"max-influences", "0", "from 1, or 'all'"},
@@ -100,9 +100,9 @@ TEST(Settings, UnreadOptionsAreRefusedAndReadersNamed) {
     EXPECT_TRUE(check_read(heat, "heat-transfer").ok());
     EXPECT_TRUE(check_read(heat, "max-influences").ok());
     for (const auto& [name, words] : std::vector<std::pair<std::string, std::string>>{
-             {"cooling", "method bone-heat does not read cooling: leave it out, or choose voxel-heat"},
-             {"penalty", "does not read penalty: leave it out, or choose surface-heat or geodesic-voxel"},
-             {"smoothness", "falloff law power does not read smoothness: leave it out, or choose exponential"},
+             {"cooling", "method bone-heat does not read `cooling`: leave it out, or choose voxel-heat"},
+             {"penalty", "does not read `penalty`: leave it out, or choose surface-heat or geodesic-voxel"},
+             {"smoothness", "falloff law power does not read `smoothness`: leave it out, or choose exponential"},
              {"colour", "there is no option 'colour'"}}) {
         const Status read = check_read(heat, name);
         ASSERT_FALSE(read.ok()) << name;
@@ -241,7 +241,7 @@ TEST(Capi, AnOptionThatTheMethodDoesNotReadIsRefused) {
     ASSERT_EQ(snw_settings_set(settings, "cooling", "100"), SNW_OK) << "the method may be set later";
     Binding_ binding;
     EXPECT_EQ(snw_bind(model, settings, nullptr, binding.out()), SNW_USAGE);
-    EXPECT_NE(std::string(snw_error()).find("bone-heat does not read cooling"), std::string::npos);
+    EXPECT_NE(std::string(snw_error()).find("bone-heat does not read `cooling`"), std::string::npos);
     Bytes list;
     ASSERT_EQ(snw_settings_json(list.out()), SNW_OK);
     for (const json& entry : json::parse(text(list))) {

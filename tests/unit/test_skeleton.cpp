@@ -294,8 +294,8 @@ TEST(SelectDeforming, PatternsOutweighOtherRules) {
     options.strict = true;
     ASSERT_FALSE(select_deforming(s, {}, options).ok());
     EXPECT_EQ(select_deforming(s, {}, options).error().code, ErrorCode::usage);
-    EXPECT_EQ(unmatched_globs(s, "--exclude", options.exclude),
-              (std::vector<std::string>{"--exclude \"Hand*\" matches no joint of the skeleton (did you mean "
+    EXPECT_EQ(unmatched_globs(s, "exclude", options.exclude),
+              (std::vector<std::string>{"`exclude \"Hand*\"` matches no joint of the skeleton (did you mean "
                                         "'hand.l' or 'handslot.l'?)"}));
 
     Skeleton all = biped();

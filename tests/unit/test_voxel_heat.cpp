@@ -131,7 +131,7 @@ TEST(VoxelHeat, PlainAveragingHasNoLoss) {
     o.cooling = 0;
     const Status refused = check(o);
     ASSERT_FALSE(refused.ok());
-    EXPECT_NE(refused.error().message.find("0 needs iterations"), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().message.find("0 needs `iterations`"), std::string::npos) << refused.error().message;
     o.cooling = 0.5f;
     o.iterations = 200;
     EXPECT_FALSE(check(o).ok());
@@ -262,7 +262,7 @@ TEST(VoxelHeat, OptionsAreChecked) {
     o.heat = HeatBy::hardware;
     const Status refused_heat = check(o);
     ASSERT_FALSE(refused_heat);
-    EXPECT_NE(refused_heat.error().message.find("does not read heat: leave it out, or choose voxel-heat"),
+    EXPECT_NE(refused_heat.error().message.find("does not read `heat`: leave it out, or choose voxel-heat"),
               std::string::npos)
         << refused_heat.error().message;
     o = heat(64);

@@ -42,7 +42,7 @@ const serve = (...args) => new Promise((resolve, reject) => {
   process.stdout.on('data', (text) => {
     said += text;
     const url = /is at (\S+)/.exec(said)?.[1];
-    if (url) resolve({url, close: () => process.kill('SIGINT')});
+    if (url) resolve({url, close: () => process.kill('SIGTERM')});
   });
   process.stderr.on('data', (text) => (said += text));
   process.on('exit', () => reject(new Error(`sinew studio ended: ${said}`)));

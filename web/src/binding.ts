@@ -4,7 +4,7 @@ import type {Option} from 'sinew-skin';
 import {falloffSliders, helpOf, optionOf, setOption, suits, valueOf} from './options';
 import {bind, history, on, session} from './session';
 import {RESOLUTIONS} from './volume';
-import {count} from './words';
+import {count, inPage} from './words';
 
 const ALWAYS = ['method', 'resolution', 'max-influences'];
 
@@ -73,7 +73,7 @@ function drawResult() {
   const {resolution, resolution_reason: why} = report.options;
   if (why || coarse) lines.push(['Resolution', String(resolution)]);
   if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
-  const remarks = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
+  const remarks = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)).map(inPage), ...editReport];
   refill(box,
     ...(coarse ? [el('p', {class: 'note'}, `First result, at resolution ${resolution}. ` +
       (session.refining ? 'The final result is being computed.' : 'The bind was stopped before the final result: bind again to get it.'))] : []),

@@ -4,7 +4,7 @@ import {history, on, selectJoint, session, view} from './session';
 import {valueOf} from './options';
 import {factorOf, withFactor, type Edit} from './store';
 import {colourOf, swatch} from './surface';
-import {defectsOf, factsOf, reasonOf} from './words';
+import {defectsOf, factsOf, inPage, reasonOf} from './words';
 
 /** Joints with their depth in the hierarchy, each after its parent. */
 function ordered(joints: readonly {parent: number}[]): {joint: number; depth: number}[] {
@@ -26,7 +26,7 @@ function draw() {
   const {info} = session;
   if (!info) return;
   const scrolled = document.getElementById('joint-list')?.scrollTop ?? 0;
-  const defects = [...(session.flat ? [] : defectsOf(info)), ...info.warnings];
+  const defects = [...(session.flat ? [] : defectsOf(info)), ...info.warnings.map(inPage)];
   const filter = el('input', {type: 'search', placeholder: 'Find a joint', 'aria-label': 'Find a joint', style: 'width:100%'});
   const list = el('ul', {id: 'joint-list', role: 'listbox', tabIndex: 0, 'aria-label': 'Joints'});
   const order = ordered(info.joints);

@@ -6,7 +6,7 @@ import {inPage} from './words';
 export function showError(error: unknown): void {
   if (error instanceof SinewError && error.status === 'cancelled') return;
   const box = byId('error');
-  box.querySelector('p')!.textContent = inPage(error instanceof Error ? error.message : String(error));
+  box.querySelector('p')!.textContent = inPage(error instanceof SinewError ? error.text : error instanceof Error ? error.message : String(error));
   box.hidden = false;
 }
 export function hideError(): void {

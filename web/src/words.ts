@@ -1,5 +1,5 @@
 // Texts on the mesh, the joints and the results. No DOM.
-import type {Compared, ModelInfo, Rig} from 'sinew-skin';
+import {inWords, type Compared, type ModelInfo, type Named, type Rig} from 'sinew-skin';
 import type {Doc} from './store';
 
 const number = (n: number) => n.toLocaleString('en');
@@ -95,12 +95,24 @@ export function summaryOf(doc: Doc, bound: boolean): string {
   return parts.join(', ') || 'changed settings';
 }
 
-/** What the command line says, in the words of the page. */
-const WORDS: [RegExp, string][] = [
-  [/\(sinew bind takes one with --skeleton FILE; sinew rig places one\)/, '(open or drop a skeleton file together with it)'],
-  [/give a skeleton with --skeleton FILE/, 'open or drop a skeleton file together with it'],
-  [/; with --prop these nodes are its joints/, ''],
-  [/but bytes in memory have no folder/, 'which is missing: open or drop the whole folder, or a ZIP'],
-  [/an unknown exception was thrown|.*(out of memory|Aborted\(OOM\)|memory access out of bounds).*/i, 'there is not enough memory for this: use a lower resolution, or another method'],
-];
-export const inPage = (text: string): string => WORDS.reduce((t, [from, to]) => t.replace(from, to), text);
+/** What options and commands are in the page: they stand in backticks in messages of the library. */
+const IN_PAGE: Record<string, string> = {
+  'sinew bind': 'Bind',
+  'sinew rig': 'a template',
+  folder: 'opening or dropping the whole folder, or a ZIP,',
+  exclude: 'Moves skin: off',
+  include: 'Moves skin',
+  'only-missing': 'Only missing',
+  prop: 'sinew studio --prop',
+  skeleton: 'a skeleton file that is opened or dropped together with it',
+  'skeleton-scale': 'sinew studio --skeleton-scale',
+};
+function sayInPage({command, option, value}: Named): string {
+  const known = IN_PAGE[option ?? `sinew ${command}`];
+  if (!option) return known ?? `the command sinew ${command}`;
+  const label = known ?? option[0].toUpperCase() + option.slice(1).replace(/-/g, ' ');
+  return value && !/^[A-Z]+$/.test(value) ? `${label}${label.startsWith('sinew ') ? '' : ':'} ${value}` : label;
+}
+const OUT_OF_MEMORY = /an unknown exception was thrown|out of memory|Aborted\(OOM\)|memory access out of bounds/i;
+export const inPage = (text: string): string =>
+  OUT_OF_MEMORY.test(text) ? 'there is not enough memory for this: use a lower resolution, or another method' : inWords(text, sayInPage);
