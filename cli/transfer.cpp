@@ -200,7 +200,9 @@ void add_transfer(CLI::App& app, int& exit) {
          "target", args->target,
          "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
         ->required();
-    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write: the target with weights")->required();
+    c->add_option("-o,--output", args->output,
+                  "GLB, glTF or VRM to write, of an FBX also FBX: the target with weights")
+        ->required();
     c->add_option("--distance", args->options.distance,
                   "Largest distance of a match, as a share of the diagonal of the source")
         ->capture_default_str();
