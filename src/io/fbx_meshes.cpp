@@ -181,6 +181,7 @@ private:
             if (added) {
                 out_.parts.emplace_back().name = objects_[geometry_].name;
                 out_.parts.back().material = slot;
+                out_.parts.back().source = geometry_;
                 corner_of_vertex_.emplace_back();
             }
             ForeignMesh& part = out_.parts[found->second];
@@ -191,6 +192,7 @@ private:
                     place = {static_cast<std::uint32_t>(found->second),
                              static_cast<std::uint32_t>(part.positions.size())};
                     part.positions.push_back(positions[t[k]]);
+                    part.points.push_back(corners_[t[k]].point);
                     corner_of_vertex_[found->second].push_back(t[k]);
                 }
                 triangle[k] = place.vertex;

@@ -44,6 +44,8 @@ public:
     std::size_t target(std::size_t object, std::string_view type) const;
     /// An object by its id, or in version 6 its name; missing if there is none.
     std::size_t by_id(const FbxValue& id) const;
+    /// Whether there is an object "Type::name" of version 6.
+    bool knows(const std::string& name) const { return by_key_.contains(name); }
 
     /// Values of a property of the object, else of the defaults of its type; empty if neither has it.
     std::span<const FbxValue> values(std::size_t object, std::string_view property) const;

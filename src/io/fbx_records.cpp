@@ -477,6 +477,82 @@ Result<std::vector<std::int64_t>> FbxFile::wholes(const FbxRecord& record) const
     return numbers<std::int64_t>(record);
 }
 
+std::string FbxFile::full_name(const std::string& type, const std::string& name) const {
+    return binary_ ? name + std::string("\0\1", 2) + type : type + "::" + name;
+}
+
+FbxRecord FbxFile::make(std::string_view name, const std::vector<FbxItem>& items, std::size_t depth, bool block) {
+    FbxRecord out;
+    out.name = name;
+    out.block = block;
+    std::string head, line = "\n" + std::string(depth, '\t');
+    if (!binary_) head = line + std::string(name) + ": ";
+    const auto raw = [&](const auto& value) { head.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    const auto digits = [&](auto value) {
+        char text[40];
+        head.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+    };
+    const auto put = [&](char type, const auto& value) {  // a scalar
+        out.values.push_back({type, {}});
+        if (binary_) {
+            head += type;
+            raw(value);
+        } else {
+            if (out.values.size() > 1) head += ",";
+            digits(value);
+        }
+    };
+    const auto put_all = [&](char type, const auto& list) {  // one array, in version 6 a value for each number
+        if (version_ < 7000) {
+            for (const auto& value : list) put(static_cast<char>(type - 'a' + 'A'), value);
+            return;
+        }
+        out.values.push_back({type, {}});
+        const auto count = static_cast<std::uint32_t>(list.size());
+        if (binary_) {
+            head += type;
+            raw(count);
+            raw(std::uint32_t{0});
+            raw(static_cast<std::uint32_t>(count * sizeof list[0]));
+            for (const auto& value : list) raw(value);
+        } else {
+            head += "*" + std::to_string(count) + " {" + line + "\ta: ";
+            for (std::size_t k = 0; k < list.size(); ++k) {
+                if (k > 0) head += ",";
+                digits(list[k]);
+            }
+            head += line + "}";
+        }
+    };
+    for (const FbxItem& item : items) {
+        if (const auto* whole = std::get_if<std::int32_t>(&item)) put('I', *whole);
+        if (const auto* wide = std::get_if<std::int64_t>(&item)) put('L', *wide);
+        if (const auto* real = std::get_if<double>(&item)) put('D', *real);
+        if (const auto* wholes = std::get_if<std::vector<std::int32_t>>(&item)) put_all('i', *wholes);
+        if (const auto* reals = std::get_if<std::vector<double>>(&item)) put_all('d', *reals);
+        if (const auto* text = std::get_if<std::string>(&item)) {
+            out.values.push_back({'S', {}});
+            if (binary_) {
+                head += 'S';
+                raw(static_cast<std::uint32_t>(text->size()));
+                head += *text;
+            } else {
+                head += out.values.size() > 1 ? ", \"" : "\"";
+                for (const char c : *text) head += c == '"' ? std::string("&quot;") : std::string(1, c);
+                head += '"';
+            }
+        }
+    }
+    if (!binary_ && block) head += " {";
+    const auto keep = [&](const std::string& text) -> std::span<const std::byte> {
+        const auto bytes = std::as_bytes(std::span(text));
+        return made_.emplace_back(bytes.begin(), bytes.end());
+    };
+    out.head = keep(head);
+    if (block) out.tail = binary_ ? keep(std::string(version_ >= 7500 ? 25 : 13, '\0')) : keep(line + "}");
+    return out;
+}
+
 Error FbxFile::error(const FbxRecord& record, const std::string& message) const {
     std::string path;
     for (const FbxRecord* at = &root_; at != &record && !at->records.empty();) {

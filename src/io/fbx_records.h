@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "io/model_files.h"
@@ -41,6 +43,10 @@ struct FbxRecord {
     const FbxRecord* find(std::string_view wanted) const;
 };
 
+/// A value to write.
+using FbxItem =
+    std::variant<std::int32_t, std::int64_t, double, std::string, std::vector<std::int32_t>, std::vector<double>>;
+
 class FbxFile {
 public:
     /// `bytes` must outlive the file, and are counted already; what is allocated is taken from `files`. Errors name
@@ -64,6 +70,11 @@ public:
     Result<std::vector<double>> reals(const FbxRecord& record) const;
     Result<std::vector<std::int64_t>> wholes(const FbxRecord& record) const;
 
+    /// A new record in the encoding of the file. `name` is a literal; depth: how many records are around it.
+    FbxRecord make(std::string_view name, const std::vector<FbxItem>& items, std::size_t depth, bool block = false);
+    /// "Type::name" as the file writes it.
+    std::string full_name(const std::string& type, const std::string& name) const;
+
     /// ErrorCode::input at a record, with its path.
     Error error(const FbxRecord& record, const std::string& message) const;
 
@@ -80,6 +91,7 @@ private:
     FbxRecord root_;
     bool binary_ = false;
     unsigned version_ = 0;
+    std::deque<std::vector<std::byte>> made_;  // bytes of new records
 };
 
 /// Whether a file begins as FBX does, binary or text.

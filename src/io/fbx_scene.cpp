@@ -77,10 +77,10 @@ private:
             std::size_t parent = n == 0 ? Rig::no_node : numbers_[node.parent];
             const std::string& name = objects_[node.object].name;
             if (places[n].compensation) {
-                out_.nodes.push_back({name + "_scale", parent, fbx_matrix(*places[n].compensation), {}, true});
+                out_.nodes.push_back({name + "_scale", parent, fbx_matrix(*places[n].compensation), {}, 0, true});
                 parent = out_.nodes.size() - 1;
             }
-            out_.nodes.push_back({name, parent, fbx_matrix(places[n].own), {}, false, node.geometry});
+            out_.nodes.push_back({name, parent, fbx_matrix(places[n].own), {}, node.object, false, node.geometry});
         }
     }
 
@@ -223,7 +223,10 @@ private:
 
 Result<ForeignScene> read_fbx(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files) {
     SINEW_TRY_LET(const FbxFile file, FbxFile::parse(bytes, name, files));
+    SINEW_TRY(files.take(bytes.size(), name));
     ForeignScene scene;
+    scene.fbx = std::make_shared<FbxOrigin>();
+    scene.fbx->bytes.assign(bytes.begin(), bytes.end());
     SINEW_TRY_LET(const FbxObjects objects, FbxObjects::read(file, scene.warnings));
     return FbxSceneReader(objects, std::move(scene), files).read();
 }

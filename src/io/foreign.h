@@ -51,6 +51,8 @@ struct ForeignMesh {
     /// How much of its motion is blended as dual quaternions, the rest as matrices: 0 to 1.
     std::vector<float> dual_quaternion;
     std::vector<ForeignTarget> targets;
+    std::size_t source = 0;             ///< in FBX: the object that it is
+    std::vector<std::uint32_t> points;  ///< the vertex of the source of each; or none
 };
 
 struct ForeignNode {
@@ -58,8 +60,9 @@ struct ForeignNode {
     std::size_t parent = Rig::no_node;  ///< before this node
     Matrix local;
     std::vector<std::size_t> meshes;
-    bool between = false;  ///< no joint: it stands between a joint and its parent
-    Matrix geometry{};     ///< from its meshes to the node; nodes below do not inherit it
+    std::size_t source = 0;  ///< in FBX: the object that it is
+    bool between = false;    ///< no joint: it stands between a joint and its parent
+    Matrix geometry{};       ///< from its meshes to the node; nodes below do not inherit it
     std::optional<Matrix>
         bind{};  ///< where the node stood in the world when its meshes were bound, if not at `local`
 };
@@ -100,6 +103,7 @@ struct ForeignScene {
     double metres = 1;  ///< length of the file's unit
     Matrix turn;        ///< rotation of the file's axes to right-handed, y up
     std::vector<std::string> warnings;
+    std::shared_ptr<FbxOrigin> fbx;  ///< of an FBX file: its bytes, which go into the document
 };
 
 /// Whether read_foreign reads files of this extension (".fbx"; lower case), in this build or in another one.

@@ -48,7 +48,23 @@ public:
         write_skins();
         write_clips();
         Result<std::shared_ptr<Document>> out = builder_.document(name_);
-        if (out) (*out)->warnings = std::move(in_.warnings);
+        if (!out) return out;
+        (*out)->warnings = std::move(in_.warnings);
+        if (in_.fbx) {
+            in_.fbx->object_of_node.resize((*out)->count("nodes"));
+            for (std::size_t n = 0; n < written_.size(); ++n)
+                if (written_[n] != none && !added_.contains(n))
+                    in_.fbx->object_of_node[written_[n]] = in_.nodes[n].source;
+            for (const Skin& skin : skins_) {
+                auto& to = in_.fbx->skins.emplace_back();
+                for (const auto& [node, bind] : skin.inverse_bind)
+                    if (const auto back = inverse(bind); back && !added_.contains(node))
+                        to.emplace(in_.nodes[node].source, *back);
+            }
+            in_.fbx->metres = in_.metres;
+            in_.fbx->turn = in_.turn;
+            (*out)->fbx = std::move(in_.fbx);
+        }
         return out;
     }
 
@@ -242,7 +258,7 @@ private:
                 if (!list.empty()) out.append(reinterpret_cast<const char*>(&list[v]), sizeof list[v]);
             };
             put(mesh.positions), put(mesh.normals), put(mesh.tangents), put(mesh.tangent_signs), put(mesh.colors),
-                put(mesh.dual_quaternion);
+                put(mesh.dual_quaternion), put(mesh.points);
             for (const auto& set : mesh.uvs) put(set);
             for (const ForeignTarget& target : mesh.targets) put(target.positions), put(target.normals);
             if (!rows.empty())
@@ -280,11 +296,15 @@ private:
     }
 
     /// A primitive of glTF, or null where there is no triangle. `to`: from the mesh to the space of POSITION.
-    Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin) {
+    /// `points` becomes ForeignMesh::points of its vertices.
+    Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin,
+                   std::vector<std::uint32_t>& points) {
         std::vector<std::vector<Influence>> rows;
         if (skin) rows = rows_of(mesh, *skin);
         Joined joined = join(mesh, rows);
         if (joined.triangles.empty()) return nullptr;
+        for (std::size_t k = 0; k < joined.from.size() && !mesh.points.empty(); ++k)
+            points.push_back(mesh.points[joined.from[k]]);
         const auto put3 = [](const Vec3& v, std::vector<float>& out) { out.insert(out.end(), {v.x, v.y, v.z}); };
 
         Json attributes;
@@ -418,8 +438,13 @@ private:
             }
             for (const std::size_t m : node.meshes) {
                 if (!shaped) in_.meshes[m].targets.clear();
-                Json out = primitive(in_.meshes[m], to, skin);
-                if (!out.is_null()) primitives.push_back(std::move(out));
+                std::vector<std::uint32_t> points;
+                Json out = primitive(in_.meshes[m], to, skin, points);
+                if (out.is_null()) continue;
+                if (in_.fbx)
+                    in_.fbx->meshes[{mesh_count_, primitives.size()}] = {in_.meshes[m].source, std::move(points),
+                                                                         skin_of_node_[n]};
+                primitives.push_back(std::move(out));
             }
             if (primitives.empty()) continue;
             Json mesh{{"primitives", std::move(primitives)}};
@@ -430,6 +455,7 @@ private:
                 mesh["extras"]["targetNames"] = std::move(names);
             }
             mesh_of_node_[n] = builder_.push("meshes", std::move(mesh));
+            ++mesh_count_;
             if (!bound) shared.emplace(std::pair(node.meshes, node.geometry.m), mesh_of_node_[n]);
         }
     }
@@ -619,6 +645,7 @@ private:
     std::vector<std::size_t> top_;           // of nodes: the ancestor directly below the root
     std::vector<std::size_t> skin_of_node_;  // of the mesh on it
     std::vector<std::size_t> mesh_of_node_;  // in the document
+    std::size_t mesh_count_ = 0;             // in the document
     std::vector<std::size_t> written_;       // node of the document
     std::map<std::string, std::size_t> missing_;
     std::map<std::size_t, Matrix> added_;  // transforms of added nodes for missing bones

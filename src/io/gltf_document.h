@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,6 +46,22 @@ std::string string_of(const Json* value);
 /// Whether the object's "extensions" has this key.
 bool has_extension(const Json& object, const char* extension);
 
+/// Where a document that was made from an FBX file comes from, to write the file again.
+struct FbxOrigin {
+    std::vector<std::byte> bytes;             ///< the file
+    std::vector<std::size_t> object_of_node;  ///< by node of the document; 0 where it is none of the file's objects
+    struct Mesh {
+        std::size_t geometry = 0;                         ///< an object of the file
+        std::vector<std::uint32_t> points;                ///< its vertex, for each of the primitive
+        std::size_t skin = static_cast<std::size_t>(-1);  ///< into `skins`; past their end: the mesh has none
+    };
+    std::map<std::pair<std::size_t, std::size_t>, Mesh> meshes;  ///< by mesh and primitive of the document
+    std::vector<std::map<std::size_t, Matrix>> skins;  ///< where objects are bound, in the world of the document
+    /// From the file's world to the document's: scaled by `metres`, then turned.
+    double metres = 1;
+    Matrix turn;
+};
+
 /// The type of Scene::document. parse_document sets it; the reader of the scene adds `rig` for saving.
 class Document {
 public:
@@ -78,6 +95,7 @@ public:
     std::vector<Buffer> buffers;
     std::vector<std::string> warnings;
     Rig rig;
+    std::shared_ptr<FbxOrigin> fbx;  ///< null: it was not made from an FBX file
 
     /// Entries of a top-level list ("meshes"); 0 where it is missing.
     std::size_t count(const char* list) const;

@@ -51,15 +51,28 @@ Status add_companions(const Document& document, const std::filesystem::path& fol
 
 Status check_output(const std::filesystem::path& path) {
     const std::string extension = extension_of(path);
-    if (extension == ".glb" || extension == ".vrm" || extension == ".gltf") return Done{};
+    if (extension == ".glb" || extension == ".vrm" || extension == ".gltf" || extension == ".fbx") return Done{};
     if (is_foreign(extension))
         return Error{ErrorCode::usage, path.string() + ": sinew reads " + extension +
-                                           " files, but writes .glb, .vrm or .gltf (name the output .glb)"};
-    return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm or .gltf"};
+                                           " files, but writes .glb, .vrm, .gltf or .fbx (name the output .glb)"};
+    return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm, .gltf or .fbx"};
 }
 
 Status check_output(const Scene& scene, const std::filesystem::path& path) {
     SINEW_TRY(check_output(path));
+    if (extension_of(path) == ".fbx" && scene.document) {
+        const Document& document = *scene.document;
+        if (!document.fbx)
+            return Error{ErrorCode::usage,
+                         path.string() + ": " + document.name +
+                             " is no FBX, and sinew writes an FBX only over the data of one (name "
+                             "the output .glb)"};
+        if (document.rig.source == RigSource::added)
+            return Error{ErrorCode::usage,
+                         path.string() +
+                             ": no joints are added to an FBX (name the output .glb, or add the skeleton "
+                             "to the file)"};
+    }
     if (extension_of(path) != ".vrm" || !scene.document) return Done{};
     const Json* extensions = member(scene.document->json, "extensions");
     if (extensions && (member(*extensions, "VRM") || member(*extensions, "VRMC_vrm"))) return Done{};
@@ -115,7 +128,8 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
     if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
     SINEW_TRY(check_output(scene, path));
     const bool glb = extension_of(path) != ".gltf";
-    auto file = write_document(*scene.document, scene, weights, options, glb);
+    auto file = extension_of(path) == ".fbx" ? write_fbx(*scene.document, scene, weights, options)
+                                             : write_document(*scene.document, scene, weights, options, glb);
     if (!file) return file.error();
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     // The model is added first and therefore renamed last: an existing model is complete.

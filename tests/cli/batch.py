@@ -520,12 +520,12 @@ class BatchManifest(BatchCase):
     def test_mistakes_name_their_place(self):
         for item, words in (({"input": "x.glb", "outptu": "y"}, "line 1: unknown key 'outptu'"),
                             ({"output": "y.glb"}, "line 1: it has no input"),
-                            ({"input": "x.glb", "output": "y"}, "line 1: y: output must be .glb, .vrm or .gltf"),
+                            ({"input": "x.glb", "output": "y"}, "line 1: y: output must be .glb, .vrm, .gltf or .fbx"),
                             ({"input": "x.glb", "gates": {"max-l1": 1}}, "gates compare with a reference"),
                             ({"input": "x.glb", "output": "../y.glb"}, "line 1: output must be a path in the output folder, not '../y.glb'"),
                             ({"input": "x.glb", "output": "/tmp/y.glb"}, "output must be a path in the output folder"),
                             ({"input": "x.glb", "output": "a/../.."}, "output must be a path in the output folder"),
-                            ({"input": "x.glb", "output": "."}, "line 1: .: output must be .glb, .vrm or .gltf"),
+                            ({"input": "x.glb", "output": "."}, "line 1: .: output must be .glb, .vrm, .gltf or .fbx"),
                             ({"input": "x.glb", "output": ""}, "output must be a path in the output folder, not ''"),
                             ({"input": "x.glb", "options": {"output": "y.glb"}}, "options.output: give it as \"output\""),
                             ({"input": "x.glb", "options": {"falloff": None}}, "options.falloff must be")):

@@ -304,7 +304,7 @@ class Output(Case):
 
     def test_an_output_name_of_no_model_format_is_refused_before_the_work(self):
         source = self.at / "never read"
-        self.refuse(2, ["out.fbx", ".glb, .vrm or .gltf"], source, out="out.fbx")
+        self.refuse(2, ["out.dae", ".glb, .vrm, .gltf or .fbx"], source, out="out.dae")
         done = support.sinew("apply", source, "--weights", source, "-o", self.at / "out.obj")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("out.obj", done.stderr)

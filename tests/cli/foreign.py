@@ -4,6 +4,7 @@ is in tests/unit/test_fbx_*.cpp.
 foreign.py [CLASS…], as cli.py. Skipped where sinew was built without assimp."""
 import json
 import random
+import re
 import struct
 import tempfile
 import zlib
@@ -397,7 +398,28 @@ class Foreign(ForeignCase):
                 self.refuse(3, ["--skeleton FILE"], self.at / name)
 
     def test_output_names(self):
-        self.refuse(2, [r"name the output \.glb"], self.sources()["fbx"], out="out.fbx")
+        self.refuse(2, [r"name the output \.glb"], self.sources()["dae"], out="out.dae")
+        self.refuse(2, [r"is no FBX", r"name the output \.glb"], self.sources()["dae"], out="out.fbx")
+
+    def test_fbx_to_fbx(self):
+        source = self.sources()["fbx"]
+        self.bind(source, out="out.fbx")
+        self.bind(source, "--weights-json", self.at / "one.json")
+        before, after = source.read_text(), (self.at / "out.fbx").read_text()
+        # Only indices and weights of clusters differ.
+        kept = [re.sub(r"\s*(Indexes|Weights): \*\d+ \{[^}]*\}", "", text) for text in (before, after)]
+        self.assertEqual(kept[0], kept[1])
+        self.assertNotEqual(before, after)
+        done = support.sinew("compare", self.at / "out.fbx", self.at / "out.glb", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(json.loads(done.stdout)["l1"]["max"], 1e-6)
+        # Weights that are there already change no byte.
+        done = support.sinew("apply", source, "--weights", self.at / "one.json", "-o", self.at / "applied.fbx")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.at / "applied.fbx").read_text(), after)
+        done = support.sinew("apply", self.at / "out.fbx", "--weights", self.at / "one.json", "-o", self.at / "again.fbx")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.at / "again.fbx").read_text(), after)
 
 
 class ForeignHostile(ForeignCase):
