@@ -5,6 +5,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from .operators import ENDS, METHODS, last_report
 
 
+ANSWERS = ("object.sinew_pin", "object.sinew_assign", "object.sinew_border")
+
+
 class SinewSettings(bpy.types.PropertyGroup):
     """What the panel shows; the commands start from it."""
     method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
@@ -35,6 +38,8 @@ class SINEW_PT_panel(bpy.types.Panel):
         column.operator("object.sinew_smooth")
         column.operator("object.sinew_mirror")
         column.operator("object.sinew_limit")
+        for name in ANSWERS:
+            column.operator(name)
         column.operator("object.sinew_transfer")
         lines = last_report.get(context.scene.name, [])
         if lines:
@@ -64,6 +69,8 @@ def weights_menu(self, context):
     layout.operator("object.sinew_bind", text="Assign Automatic from Bones (sinew)")
     for name in ("hardness", "smooth", "mirror", "limit"):
         layout.operator(f"object.sinew_{name}")
+    for name in ANSWERS:
+        layout.operator(name)
 
 
 CLASSES = (SinewSettings, SINEW_PT_panel)
