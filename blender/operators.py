@@ -4,7 +4,7 @@ import time
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 import sinew
 
@@ -239,23 +239,38 @@ class Correction:
                          "Leave edit mode first" if thing.mode == "EDIT" else
                          f"{thing.name} has no armature" if armature_of(thing) is None else "")
 
-    def execute(self, context):
+    selects = False  # whether the selected vertices are what the command is about, and no mask
+
+    def prepare(self, context):
         context.view_layer.update()
         mesh = context.active_object
+        self._figure = Figure(armature_of(mesh), [mesh])
+        self._only = np.ones(self._figure.starts[-1], bool) if self.selects else self._figure.masked()
+        self._before = self._figure.own_weights()
+        if len(self._before.unweighted()) == len(self._before):
+            raise sinew.UsageError(f"{mesh.name} has no weights on bones: bind it first")
+        self._model = self._figure.build(self._before)
+
+    def show(self, context):
+        """The number of vertices that changed."""
+        after = self.change(context, self._model, self._before)
+        self._figure.write(after, None if self._only.all() else self._only)
+        context.active_object.data.update()
+        return int((after.difference(self._before)[self._only] > 1e-6).sum())
+
+    def execute(self, context):
+        mode = context.active_object.mode
+        if mode == "EDIT":  # where groups cannot be written
+            bpy.ops.object.mode_set(mode="OBJECT")
         try:
-            figure = Figure(armature_of(mesh), [mesh])
-            only = figure.masked()
-            before = figure.own_weights()
-            if len(before.unweighted()) == len(before):
-                raise sinew.UsageError(f"{mesh.name} has no weights on bones: bind it first")
-            model = figure.build(before)
-            after = self.change(context, model, before)
-            figure.write(after, None if only.all() else only)
+            self.prepare(context)
+            tell(self, context, [f"{self.bl_label}: {self.show(context)} vertices changed"])
         except sinew.Error as error:
             tell(self, context, [said(error)], "ERROR")
             return {"CANCELLED"}
-        mesh.data.update()
-        tell(self, context, [f"{self.bl_label}: {int((after.difference(before)[only] > 1e-6).sum())} vertices changed"])
+        finally:
+            if mode == "EDIT":
+                bpy.ops.object.mode_set(mode=mode)
         return {"FINISHED"}
 
 
@@ -290,6 +305,131 @@ class SINEW_OT_limit(Correction, bpy.types.Operator):
 
     def change(self, context, model, weights):
         return weights.limit(self.influences)
+
+
+class Answer(Correction):
+    """A correction that spreads an answer over the surface (docs/edits.md): about the selected vertices, or two bones."""
+    selects = True
+
+    symmetric: BoolProperty(name="Both Sides", description="The same on the other side, for the partners of the bones")
+
+    @classmethod
+    def poll(cls, context):
+        thing = context.active_object
+        return thing is not None and thing.type == "MESH" and armature_of(thing) is not None
+
+    @staticmethod
+    def selected(context):
+        """The selected vertices of the active mesh, by number."""
+        vertices = context.active_object.data.vertices
+        chosen = np.zeros(len(vertices), bool)
+        vertices.foreach_get("select", chosen)
+        if not chosen.any():
+            raise sinew.UsageError("no vertex is selected")
+        return np.flatnonzero(chosen).tolist()
+
+    def bone(self, context, name):
+        """The bone of this name; without a name that of the active vertex group."""
+        group = context.active_object.vertex_groups.active
+        return name or (group.name if group else "")
+
+
+class SINEW_OT_pin(Answer, bpy.types.Operator):
+    """Keep the weights of the selected vertices, and change those around them in the same way"""
+    bl_idname = "object.sinew_pin"
+    bl_label = "Pin Weights (sinew)"
+
+    reach: FloatProperty(name="Reach", description="How far it spreads, as a share of the root of the surface's area",
+                         default=0.06, min=0.001, max=10)
+    MOST = 200
+
+    def change(self, context, model, weights):
+        chosen = self.selected(context)
+        if len(chosen) > self.MOST:
+            raise sinew.UsageError(f"{len(chosen)} vertices are selected: select the few whose weights are right, at most "
+                                   f"{self.MOST}")
+        rows = weights.dense()[chosen]
+        pins = [{"vertex": v, "weights": {weights.joint_names[j]: float(row[j]) for j in np.flatnonzero(row)}}
+                for v, row in zip(chosen, rows) if row.any()]
+        # What the rows changed is measured against what their neighbours have.
+        around = {"op": "relax", "steps": 64, "select": {"vertices": chosen}}
+        return model.edit(weights, [around, {"op": "pin", "pins": pins, "reach": self.reach, "symmetric": self.symmetric}])
+
+
+class SINEW_OT_assign(Answer, bpy.types.Operator):
+    """Give the connected parts of the selected vertices to one bone, that of the active vertex group"""
+    bl_idname = "object.sinew_assign"
+    bl_label = "Part to Bone (sinew)"
+
+    joint: StringProperty(name="Bone", description="Without a name: that of the active vertex group")
+
+    def change(self, context, model, weights):
+        return model.edit(weights, [{"op": "assign", "joint": self.bone(context, self.joint), "parts": True,
+                                     "symmetric": self.symmetric, "select": {"vertices": self.selected(context)}}])
+
+
+class SINEW_OT_border(Answer, bpy.types.Operator):
+    """Move the border of two bones over the surface: move the mouse left and right"""
+    bl_idname = "object.sinew_border"
+    bl_label = "Move Border (sinew)"
+
+    first: StringProperty(name="Bone", description="Without a name: that of the active vertex group")
+    second: StringProperty(name="Other Bone", description="Without a name: the other selected bone, else the parent")
+    shift: FloatProperty(name="Shift", description="Away from the first bone", subtype="DISTANCE", unit="LENGTH")
+
+    def bones(self, context):
+        first = self.bone(context, self.first)
+        bones = self._figure.armature.data.bones
+        if first not in bones:
+            raise sinew.UsageError("make the vertex group of a bone the active one, or name two bones")
+        chosen = [b.name for b in bones if b.select and b.name != first]
+        parent = bones[first].parent.name if bones[first].parent else ""
+        second = self.second or (chosen[0] if len(chosen) == 1 else parent)
+        if not second:
+            raise sinew.UsageError(f"{first} has no parent: select the other bone too")
+        return [first, second]
+
+    def change(self, context, model, weights):
+        if self.shift == 0:
+            return weights
+        return model.edit(weights, [{"op": "border", "joints": self.bones(context), "shift": self.shift,
+                                     "symmetric": self.symmetric}])
+
+    def invoke(self, context, event):
+        if context.active_object.mode == "EDIT":
+            return self.execute(context)
+        try:
+            self.prepare(context)
+            self._called = " and ".join(self.bones(context))
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        self._from, self._groups = event.mouse_x, self._figure.groups()
+        self._size = float(np.linalg.norm(np.ptp(self._model.vertices, axis=0)))
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        ends = event.type in ("ESC", "RIGHTMOUSE") or (event.type in ("LEFTMOUSE", "RET") and event.value == "PRESS")
+        lines = [f"Border of {self._called}: {self.shift:+.3f}   Click: Confirm   Esc: Cancel"]
+        try:
+            if event.type == "MOUSEMOVE":
+                self.shift = (event.mouse_x - self._from) / 2000 * self._size
+                self.show(context)
+            elif ends and event.type in ("LEFTMOUSE", "RET"):
+                tell(self, context, [f"{self.bl_label}: {self.show(context)} vertices changed"])
+        except sinew.Error as error:
+            lines, ends = [str(error)], True
+            event = None
+            tell(self, context, lines, "ERROR")
+        context.workspace.status_text_set(None if ends else lines[0])
+        if not ends:
+            return {"RUNNING_MODAL"}
+        if event is not None and event.type in ("LEFTMOUSE", "RET"):
+            return {"FINISHED"}
+        self._figure.restore(self._groups)
+        context.active_object.data.update()
+        return {"CANCELLED"}
 
 
 class SINEW_OT_transfer(bpy.types.Operator):
@@ -409,4 +549,5 @@ class SINEW_OT_hardness(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
 
-CLASSES = (SINEW_OT_bind, SINEW_OT_smooth, SINEW_OT_mirror, SINEW_OT_limit, SINEW_OT_transfer, SINEW_OT_hardness)
+CLASSES = (SINEW_OT_bind, SINEW_OT_smooth, SINEW_OT_mirror, SINEW_OT_limit, SINEW_OT_pin, SINEW_OT_assign, SINEW_OT_border,
+           SINEW_OT_transfer, SINEW_OT_hardness)

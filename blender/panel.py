@@ -5,7 +5,7 @@ import bpy
 from .operators import Settings, last_report
 
 CORRECTIONS = (("hardness", "Adjust Hardness"), ("smooth", "Smooth"), ("mirror", "Mirror"), ("limit", "Limit Influences"),
-               ("transfer", "Transfer Weights"))
+               ("pin", "Pin Weights"), ("assign", "Part to Bone"), ("border", "Move Border"), ("transfer", "Transfer Weights"))
 
 
 class SinewSettings(Settings, bpy.types.PropertyGroup):
@@ -86,7 +86,7 @@ def weights_menu(self, context):
     layout = self.layout
     layout.separator()
     layout.operator("object.sinew_bind", text="Assign Automatic from Bones (sinew)")
-    for name in ("hardness", "smooth", "mirror", "limit"):
+    for name, _ in CORRECTIONS[:-1]:
         layout.operator(f"object.sinew_{name}")
 
 

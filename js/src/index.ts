@@ -1,6 +1,9 @@
 // sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
 import {Character} from './character.js';
-import {SinewError, inWords, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Template} from './core.js';
+import {
+  SinewError, inWords, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option,
+  type Question, type Rig, type Settings, type Template,
+} from './core.js';
 
 export {Character, type CharacterOptions} from './character.js';
 export * from './core.js';
@@ -156,6 +159,12 @@ export class Binding {
   async weightsJson(options: WeightOptions = {}): Promise<string> {
     await this.weigh(options);
     return new TextDecoder().decode(await this.character.saveWeights());
+  }
+
+  /** The places where an answer about these weights is likely worth most. An edit answers each (docs/edits.md). */
+  async questions(top = 10, options: WeightOptions = {}): Promise<Question[]> {
+    await this.weigh(options);
+    return this.character.questions(top);
   }
 
   /** Ends the worker of this binding and gives its memory back. */

@@ -96,6 +96,34 @@ lap('kept binding');
 }
 
 lap('arrays');
+// Answers: where they are worth most, and the three edits that give them.
+{
+  const binding = await bindArrays(json('arrays.json'));
+  const share = async (name, vertex, ...edits) => {
+    const {width, joints, weights} = await binding.weights({edits: {edits}});
+    for (let k = vertex * width; k < (vertex + 1) * width; ++k)
+      if (weights[k] > 0 && binding.joints[joints[k]].name === name) return weights[k];
+    return 0;
+  };
+  const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
+  const asked = await binding.questions(3);
+  assert.deepEqual([asked.length, new Set(asked.map(({vertex}) => vertex)).size], [3, 3]);
+  for (const {kind, text, vertex, joints, point, line} of asked) {
+    assert.ok(text.includes(`at vertex ${vertex}`) && text.includes(joints[0]) && point.length === 3, text);
+    assert.equal(kind === 'border', line !== undefined, text);
+  }
+  const pin = {op: 'pin', pins: [{vertex: 30, weights: {upper: 0.75, lower: 0.25}}]};
+  near(await share('upper', 30, pin), 0.75);
+  assert.ok((await share('upper', 42, pin)) > (await share('upper', 42)) + 0.1, 'a pin spreads');
+  near(await share('upper', 3, {op: 'assign', joint: 'upper', select: {vertices: [3]}}), 1);
+  assert.ok((await share('lower', 100, {op: 'border', joints: ['lower', 'upper'], shift: 0.1})) > (await share('lower', 100)) + 0.02, 'a border moves');
+  await refused('input', /edit 1: pin: pin 1: weights must add up to 1, not to 0.5/, () => share('upper', 0, {op: 'pin', pins: [{vertex: 3, weights: {upper: 0.5}}]}));
+  await refused('input', /edit 1: assign: the part at vertex 0 is 100 %/, () => share('upper', 0, {op: 'assign', joint: 'upper', parts: true, select: {vertices: [0]}}));
+  await refused('input', /edit 1: border/, () => share('upper', 0, {op: 'border', joints: ['upper', 'upper'], shift: 1}));
+  binding.free();
+}
+
+lap('answers');
 // A template skeleton for a mesh without one.
 {
   const file = {name: 'tube.obj', bytes: read('tube.obj')};

@@ -330,6 +330,70 @@ class Corrects(unittest.TestCase):
         w = scene.weights(wide)
         self.assertGreater(w["arm.R"][x < -0.5].min(), 0.99)
 
+    def test_pinned_weights_spread_from_any_mode(self):
+        """The weights that one vertex was given are kept, and spread; in edit mode, too."""
+        z = np.array([v.co.z for v in self.tube.data.vertices])
+        before = scene.weights(self.tube)["upper"]
+        vertex = int(np.flatnonzero(z < 0.71)[-1])
+        mesh = self.tube.data
+        for all_of in (mesh.vertices, mesh.edges, mesh.polygons):
+            all_of.foreach_set("select", [False] * len(all_of))
+        mesh.vertices[vertex].select = True
+        for mode in ("OBJECT", "EDIT"):
+            self.tube.vertex_groups["upper"].add([vertex], 0.9, "REPLACE")
+            self.tube.vertex_groups["lower"].add([vertex], 0.1, "REPLACE")
+            bpy.ops.object.mode_set(mode=mode)
+            self.assertEqual(bpy.ops.object.sinew_pin(reach=0.1), {"FINISHED"})
+            self.assertEqual(self.tube.mode, mode)
+            bpy.ops.object.mode_set(mode="OBJECT")
+            after = scene.weights(self.tube)["upper"]
+            self.assertAlmostEqual(after[vertex], 0.9, 5)
+            self.assertGreater(after[vertex - 12], before[vertex - 12] + 0.1)
+            self.assertLess(np.abs(after - before)[z < 0.2].max(), 1e-6)
+            scene.bind(self.tube, self.rig)
+            scene.select(self.tube)
+            self.assertLess(np.abs(scene.weights(self.tube)["upper"] - before).max(), 1e-6)
+        mesh.vertices[vertex].select = False
+        with self.assertRaisesRegex(RuntimeError, "no vertex is selected"):
+            bpy.ops.object.sinew_pin()
+
+    def test_a_part_follows_the_bone_of_the_active_group(self):
+        count = len(self.tube.data.vertices)
+        part = scene.tube("part", 5, bottom=0.3, top=0.5)
+        part.location = (0.5, 0, 0)
+        scene.select(part, self.tube)
+        bpy.ops.object.join()
+        self.tube = bpy.context.active_object
+        scene.bind(self.tube, self.rig)
+        scene.select(self.tube)
+        body = scene.weights(self.tube)["upper"][:count]
+        for v in self.tube.data.vertices:
+            v.select = v.index == count + 3
+        self.tube.vertex_groups.active = self.tube.vertex_groups["upper"]
+        bpy.ops.object.sinew_assign()
+        after = scene.weights(self.tube)["upper"]
+        self.assertTrue((after[count:] == 1).all() and (after[:count] == body).all())
+        self.tube.data.vertices[0].select = True
+        with self.assertRaisesRegex(RuntimeError, "assign: the part at vertex 0 is .* the whole body"):
+            bpy.ops.object.sinew_assign(joint="lower")
+
+    def test_the_border_of_two_bones_moves(self):
+        def line():
+            w, z = scene.weights(self.tube)["upper"][::12], np.linspace(0, 2, 41)
+            return float(np.interp(0.5, w, z))
+        before, rest = line(), scene.weights(self.tube)
+        bpy.ops.object.sinew_border(first="upper", second="lower", shift=0.1)
+        self.assertAlmostEqual(line() - before, -0.1, delta=0.02)  # upper grows
+        self.assertTrue(np.allclose(sum(scene.weights(self.tube).values()), sum(rest.values()), atol=1e-5))
+        # The active group and its parent; away from it.
+        self.tube.vertex_groups.active = self.tube.vertex_groups["upper"]
+        for bone in self.rig.data.bones:
+            bone.select = False
+        bpy.ops.object.sinew_border(shift=-0.1)
+        self.assertAlmostEqual(line(), before, delta=0.02)
+        with self.assertRaisesRegex(RuntimeError, "border needs two different joints"):
+            bpy.ops.object.sinew_border(first="upper", second="upper", shift=0.1)
+
     def test_transfer(self):
         other = scene.tube("shirt", 21)
         scene.select(other, self.tube)

@@ -111,6 +111,35 @@ def story():
     drawn = bpy.data.objects[first].evaluated_get(bpy.context.evaluated_depsgraph_get())
     assert all(np.allclose(w, after[name], atol=1e-6) for name, w in scene.weights(drawn).items())
 
+    # A border follows the mouse: Esc puts it back, a click keeps it, and undo is one step.
+    bones = bpy.data.objects[first].parent.data.bones
+    shared = {(b.name, b.parent.name): sum(np.minimum(after[b.name], after[b.parent.name])) for b in bones
+              if b.parent and b.name in after and b.parent.name in after}
+    pair = max(shared, key=shared.get)
+    for end in ("ESC", "LEFTMOUSE"):
+        with override():
+            scene.select(bpy.data.objects[first])
+            bpy.ops.ed.undo_push(message="before the border")
+            assert bpy.ops.object.sinew_border("INVOKE_DEFAULT", first=pair[0], second=pair[1]) == {"RUNNING_MODAL"}
+        for x in (300, 420):
+            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=300)
+            yield
+        yield from until(lambda: groups(first) != after)
+        for _ in range(10):
+            yield
+        moved = groups(first)
+        window.event_simulate(type=end, value="PRESS", x=420, y=300)
+        for _ in range(10):
+            yield
+        assert groups(first) == (after if end == "ESC" else moved)
+        if end == "LEFTMOUSE":
+            window.event_simulate(type=end, value="RELEASE", x=420, y=300)
+            yield
+    with override():
+        bpy.ops.ed.undo()
+    yield
+    assert groups(first) == after
+
     # The picture: the panel, and the weights of a bone.
     window.event_simulate(type="ESC", value="PRESS", x=10, y=10)
     with override():
