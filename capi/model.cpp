@@ -221,7 +221,8 @@ void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
-    const snw_open_options options = {sizeof options, folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0, 0, 0};
+    const snw_open_options options = {
+        sizeof options, folder, skeleton, skeleton_size, skeleton_name, 0, 0, 0, 0, 0, 0};
     return snw_model_open_with(bytes, size, name, &options, nullptr, out);
 }
 

@@ -497,8 +497,9 @@ Status check(const BindOptions& options) {
     if (options.method == Method::voxel_heat && options.cooling < 1 &&
         (options.cooling != 0 || options.iterations == 0))
         return Error{ErrorCode::usage,
-                     options.cooling == 0 ? "`cooling`: without loss all heat at rest is equal; 0 needs `iterations`"
-                                          : "`cooling` must lie within [1, 100000], or be 0 with `iterations`"};
+                     options.cooling == 0
+                         ? "`cooling`: without loss all heat at rest is equal; 0 needs `iterations`"
+                         : "`cooling` must lie within [1, 100000], or be 0 with `iterations`"};
     if (options.domain == DomainKind::sparse_boundary && !method->coarse_bones)
         return Error{ErrorCode::usage, "method " + method_name +
                                            " needs leaves that are fine where bones lie: `domain sparse-boundary` "
@@ -508,9 +509,10 @@ Status check(const BindOptions& options) {
             return Error{ErrorCode::usage,
                          "`local-resolution` is for the sparse voxels of geodesic-voxel and surface-heat"};
         if (voxels.resolution > 512)
-            return Error{ErrorCode::usage,
-                         "`local-resolution` doubles the `resolution` in places, and 1024 is the finest: 512 is its "
-                         "maximum"};
+            return Error{
+                ErrorCode::usage,
+                "`local-resolution` doubles the `resolution` in places, and 1024 is the finest: 512 is its "
+                "maximum"};
     }
     for (const Row& row : rows())
         if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))
