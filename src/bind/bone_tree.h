@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kLeaf = 3;
+    static constexpr std::size_t kLeaf = 5;
     struct Ball {
         Point3 centre;
         double radius;

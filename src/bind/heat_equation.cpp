@@ -58,6 +58,10 @@ std::vector<MatrixEntry> entries_of(const MeshSurface& surface, const Unknowns& 
     return out;
 }
 
+void make_room(SetRows& rows, Context* context) {
+    assign_large(rows.entries, rows.vertices.size() * rows.width, {}, context);
+}
+
 /// Inserts a value into a row, sorted by size, if it is among the `width` largest. Joints come in ascending order,
 /// so an equal entry stays ahead of a later one.
 void insert(InfluenceRows::Entry* row, std::uint32_t& kept, std::size_t width, const InfluenceRows::Entry& entry) {
@@ -81,6 +85,7 @@ Status solve_directly(const Task& task, const MeshSurface& surface, const JointS
     const std::vector<std::uint32_t> slots = heating_joints(set, heat);
     SINEW_TRY_LET(const Cholesky factors,
                   Cholesky::factor(mh.size(), entries_of(surface, unknowns, heat, mh), task.context));
+    make_room(rows, task.context);
     std::vector<std::uint32_t> wanted;
     for (const std::uint32_t v : rows.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
@@ -148,6 +153,7 @@ Status solve_on_levels(const Task& task, const MeshSurface& surface, const Joint
     const std::vector<LocalFields> fields = solver.solve(sources_of(task, slots, heat, mh), task.context);
     if (cancelled(task.context)) return heat_cancelled();
 
+    make_room(rows, task.context);
     const Lists rows_at(mh.size(), task.context, [&](const auto& to) {
         for (std::uint32_t i = 0; i < rows.vertices.size(); ++i)
             to(unknowns.of_node[surface.node_of[rows.vertices[i]]], i);
@@ -239,9 +245,10 @@ Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width) {
     const std::vector<double> mh = mass_times_heat(task, surface, unknowns, heat);
-    SetRows rows{unknowns.vertices, std::max(task.width(), std::min(least_width, set.joints.size())), {}, {}};
-    rows.entries.resize(rows.vertices.size() * rows.width);
-    rows.kept.assign(rows.vertices.size(), 0);
+    SetRows rows{unknowns.vertices,
+                 std::max(task.width(), std::min(least_width, set.joints.size())),
+                 {},
+                 std::vector<std::uint32_t>(unknowns.vertices.size(), 0)};
     const auto& solve = heat.levels.empty() ? solve_directly : solve_on_levels;
     SINEW_TRY(solve(task, surface, set, unknowns, heat, mh, rows));
     return rows;

@@ -48,31 +48,32 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
         for (const std::uint32_t j : set.joints)
             shapes.each(j, [&](const BoneSpace& space) { spaces.push_back(space), joint_of.push_back(j); });
         const BoneTree tree(spaces);
-        parallel_chunks(task.context, set.vertices.size(), 512,
-                        [&](std::size_t, std::size_t begin, std::size_t end) {
-                            std::vector<std::uint32_t> near;
-                            for (std::size_t i = begin; i < end; ++i) {
-                                const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
-                                double least = INFINITY;
-                                near.clear();
-                                tree.visit(
-                                    p, [&] { return least * (1 + 1e-6); },
-                                    [&](std::uint32_t s) {
-                                        near.push_back(joint_of[s]);
-                                        least = std::min(least, spaces[s].distance(p));
-                                    });
-                                std::sort(near.begin(), near.end());
-                                near.erase(std::unique(near.begin(), near.end()), near.end());
-                                least = INFINITY;
-                                for (const std::uint32_t j : near) {
-                                    // The parent's bone ends at the leaf joint, so points beyond it are nearest to
-                                    // the leaf joint, too.
-                                    const double d = shapes.straight(j, p).nearest;
-                                    const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
-                                    if (d < least || wins) least = d, nearest[i] = j;
-                                }
-                            }
-                        });
+        const auto each_chunk = [&](std::size_t, std::size_t begin, std::size_t end) {
+            std::vector<std::pair<std::uint32_t, double>> near;  // joints and distances of bones
+            std::uint32_t last = 0;                              // the nearest bone of the vertex before
+            for (std::size_t i = begin; i < end; ++i) {
+                const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
+                near.clear();
+                double least = spaces[last].distance(p);
+                const auto reach = [&] { return least * (1 + 1e-6); };
+                tree.visit(p, reach, [&](std::uint32_t bone) {
+                    const double d = spaces[bone].distance(p);
+                    if (d > reach()) return;
+                    near.emplace_back(joint_of[bone], d);
+                    if (d < least) least = d, last = bone;
+                });
+                std::erase_if(near, [&](const auto& each) { return each.second > reach(); });
+                std::sort(near.begin(), near.end());
+                least = INFINITY;
+                for (const auto& [j, d] : near) {
+                    // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf joint,
+                    // too.
+                    const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
+                    if (d < least || wins) least = d, nearest[i] = j;
+                }
+            }
+        };
+        if (!spaces.empty()) parallel_chunks(task.context, set.vertices.size(), 512, each_chunk);
         for (std::size_t i = 0; i < set.vertices.size(); ++i) {
             const std::uint32_t v = set.vertices[i], j = nearest[i];
             if (set.joints.empty() || !task.used[v] || !is_leaf[j]) continue;

@@ -91,9 +91,8 @@ struct LevelSolver::Work {
         Level(std::size_t nodes, bool finest) : x(nodes, At{}), sum(finest ? 0 : nodes, At{}), marks(nodes) {}
     };
     std::vector<Level> at;
-    std::vector<double> columns;  // of the coarsest
-    // Of conjugate gradients, at active nodes of a level: direction, product with the matrix.
-    std::vector<At> p, ap;
+    std::vector<double> columns;         // of the coarsest
+    std::vector<At> p;                   // at active nodes of a level: the direction of conjugate gradients
     std::array<double, kTogether> rz{};  // r z of the last step, where z is r after a cycle
     float rate = 1;  // how much smaller than the one before a step was, at this or a coarser level
 
@@ -276,11 +275,11 @@ float LevelSolver::step(std::size_t level, Work& work) const {
         Values& z = own.x[own.active[n]].of;
         z = work.p[n].of = z + beta * work.p[n].of;
     }
-    work.ap.resize(r.size());
+    std::vector<At>& ap = own.kept;  // the cycle has ended
     for (std::size_t n = 0; n < r.size(); ++n) {
-        work.ap[n].of = -residual(levels_[level], at_[level].inverse, own.active[n], Values{}, own.x);
+        ap[n].of = -residual(levels_[level], at_[level].inverse, own.active[n], Values{}, own.x);
         for (std::size_t c = 0; c < kTogether; ++c)
-            pap[c] += static_cast<double>(work.p[n].of[c]) * static_cast<double>(work.ap[n].of[c]);
+            pap[c] += static_cast<double>(work.p[n].of[c]) * static_cast<double>(ap[n].of[c]);
     }
     for (const std::uint32_t i : own.active) own.x[i] = At{};
     for (std::size_t c = 0; c < kTogether; ++c)
@@ -289,7 +288,7 @@ float LevelSolver::step(std::size_t level, Work& work) const {
     for (std::size_t n = 0; n < r.size(); ++n) {
         const Values change = alpha * work.p[n].of;
         own.solution[n].of += change;
-        r[n].of -= alpha * work.ap[n].of;
+        r[n].of -= alpha * ap[n].of;
         const Values size = change < 0 ? -change : change;
         largest = largest < size ? size : largest;
     }

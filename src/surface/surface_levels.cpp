@@ -54,9 +54,13 @@ std::vector<Entry> collect(std::size_t count, Context* context, const Add& add) 
     constexpr std::size_t together = 1 << 14;
     std::vector<std::vector<Entry>> parts((count + together - 1) / together);
     parallel_chunks(context, count, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        parts[chunk].reserve(end - begin);
         for (std::size_t i = begin; i < end; ++i) add(parts[chunk], i);
     });
+    std::size_t size = 0;
+    for (const std::vector<Entry>& part : parts) size += part.size();
     std::vector<Entry> all;
+    all.reserve(size);
     for (std::vector<Entry>& part : parts) {
         all.insert(all.end(), part.begin(), part.end());
         part = {};

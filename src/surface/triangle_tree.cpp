@@ -228,8 +228,8 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     const double length = std::sqrt(dot(d, d));
     if (!(length > 2 * slack) || order_.empty()) return false;
     const double from = slack / length, to = 1 - from;
-    // The interval of the segment within the three slabs of a box. A direction of 0 gives infinities of either
-    // sign.
+    // The interval of the segment within the three slabs of a box.
+    const Point3 inverse{1 / d[0], 1 / d[1], 1 / d[2]};
     const auto meets = [&](const Box& box) {
         double enter = from, leave = to;
         for (std::size_t k = 0; k < 3; ++k) {
@@ -238,7 +238,7 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
                 if (a[k] < low || a[k] > high) return false;
                 continue;
             }
-            double t0 = (low - a[k]) / d[k], t1 = (high - a[k]) / d[k];
+            double t0 = (low - a[k]) * inverse[k], t1 = (high - a[k]) * inverse[k];
             if (t0 > t1) std::swap(t0, t1);
             // Rounding must not lose points in the box's own face.
             enter = std::max(enter, t0 - 1e-12 * std::abs(t0));
