@@ -288,13 +288,13 @@ private:
         const double start = stated ? take.start : out.front();
         const double end = out.back(), rate = frames_a_second();
         // Every node is placed at every time.
-        constexpr double kMostPlaces = 5e7;
+        constexpr double kMostPlaces = 5e6;
         const auto nodes = static_cast<double>(nodes_.nodes.size());
         const auto warn = [&](double times, const char* what) {
             warnings_.push_back("clip '" + printable(take.name) + "' has " + std::to_string(std::llround(times)) +
                                 what);
         };
-        if (const auto keys = static_cast<double>(out.size()); keys * nodes > 4 * kMostPlaces) {
+        if (const auto keys = static_cast<double>(out.size()); keys * nodes > 10 * kMostPlaces) {
             warn(keys, " keys, too many for the nodes of the file: left out");
             return {};
         }
