@@ -14,6 +14,7 @@ namespace sinew::io {
 namespace {
 
 constexpr double kTicks = 46186158000;  // of a second
+constexpr double kMostSeconds = 1e7;    // from the time 0: keys beyond are damaged
 
 /// Bits of KeyAttrFlags.
 enum : std::uint32_t {
@@ -44,7 +45,7 @@ public:
     /// Keys with times that do not ascend are left out.
     explicit FbxCurve(std::vector<FbxKey> keys) {
         for (FbxKey& key : keys)
-            if (std::isfinite(key.time) && std::isfinite(key.value) &&
+            if (std::abs(key.time) < kMostSeconds && std::isfinite(key.value) &&
                 (keys_.empty() || key.time > keys_.back().time))
                 keys_.push_back(key);
         std::vector<double> left(keys_.size()), right(keys_.size());
@@ -147,14 +148,18 @@ public:
         std::vector<std::vector<double>> times;
         for (const FbxTake& take : takes_) {
             times.push_back(times_of(take));
+            const bool scales = std::any_of(take.channels.begin(), take.channels.end(),
+                                            [](const FbxChannel& channel) { return channel.which == 2; });
             std::vector<FbxTransform> now = nodes_.rest();
-            for (const double time : times.back()) {
+            for (std::size_t k = 0; scales && k < times.back().size(); ++k) {
+                const double time = times.back()[k];
                 move(take, time, now);
                 nodes_.mark_compensated(now);
             }
         }
         std::vector<ForeignClip> out;
         for (std::size_t t = 0; t < takes_.size(); ++t) {
+            if (times[t].empty()) continue;
             SINEW_TRY_LET(ForeignClip clip, sample(takes_[t], times[t]));
             out.push_back(std::move(clip));
         }
@@ -279,12 +284,22 @@ private:
         for (const FbxChannel& channel : take.channels)
             for (const FbxKey& key : channel.curve.keys()) out.push_back(key.time);
         std::sort(out.begin(), out.end());
-        const double start = take.start != take.stop && take.start < out.back() ? take.start : out.front();
+        const bool stated = take.start != take.stop && take.start < out.back() && take.start > -kMostSeconds;
+        const double start = stated ? take.start : out.front();
         const double end = out.back(), rate = frames_a_second();
-        constexpr double kMostFrames = 100000;
-        if ((end - start) * rate > kMostFrames) {
-            warnings_.push_back("clip '" + printable(take.name) +
-                                "' has more than 100000 frames: only its keys are read");
+        // Every node is placed at every time.
+        constexpr double kMostPlaces = 5e6;
+        const auto nodes = static_cast<double>(nodes_.nodes.size());
+        const auto warn = [&](double times, const char* what) {
+            warnings_.push_back("clip '" + printable(take.name) + "' has " + std::to_string(std::llround(times)) +
+                                what);
+        };
+        if (const auto keys = static_cast<double>(out.size()); keys * nodes > 10 * kMostPlaces) {
+            warn(keys, " keys, too many for the nodes of the file: left out");
+            return {};
+        }
+        if (const double frames = (end - start) * rate; frames * nodes > kMostPlaces) {
+            warn(frames, " frames: only its keys are read");
         } else {
             for (double frame = std::ceil(start * rate); frame / rate < end; ++frame) out.push_back(frame / rate);
         }

@@ -449,7 +449,9 @@ Result<std::vector<T>> FbxFile::numbers(const FbxRecord& record) const {
         const std::uint32_t encoding = little<std::uint32_t>(header + 4);
         std::span<const std::byte> data = value->bytes.subspan(12);
         // No byte of zlib becomes more than 1032.
-        if (encoding > 1 || (encoding == 0 ? count * size != data.size() : count * size / 1032 > data.size()))
+        const std::uint64_t whole = std::uint64_t{count} * size;
+        if (encoding > 1 || (encoding == 0 ? whole != data.size() : whole / 1032 > data.size()) ||
+            whole > std::numeric_limits<std::size_t>::max() / sizeof(T))
             return error(record, std::to_string(data.size()) + " bytes are not an array of " +
                                      std::to_string(count) + " numbers of " + std::to_string(size) +
                                      " bytes in encoding " + std::to_string(encoding));
