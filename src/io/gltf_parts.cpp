@@ -250,18 +250,25 @@ private:
         return hidden;
     }
 
-    bool share_a_joint(const Piece& a, const Piece& b) const {
-        if (a.joint_set == b.joint_set) return true;
-        const auto& first = scene_.skeleton.skins[a.joint_set];
-        const auto& second = scene_.skeleton.skins[b.joint_set];
-        return std::find_first_of(first.begin(), first.end(), second.begin(), second.end()) != first.end();
+    /// Whether the joints of the first are also those of the second.
+    bool has_its_joints(const Piece& piece, const Piece& of) const {
+        if (piece.joint_set == of.joint_set) return true;
+        const auto& own = scene_.skeleton.skins[piece.joint_set];
+        const auto& all = scene_.skeleton.skins[of.joint_set];  // both are sorted
+        return std::includes(all.begin(), all.end(), own.begin(), own.end());
     }
 
-    /// A piece that another one may follow: one that shares a joint with it.
+    /// The mesh of the document that a piece shows: several skins have copies of it.
+    std::size_t source_of(const Piece& piece) const {
+        const std::size_t count = document_.count("meshes");
+        return piece.mesh < count ? piece.mesh : rig_.mesh_copies[piece.mesh - count];
+    }
+
+    /// A piece that another one may follow: one that has its joints.
     template <typename May>
     bool leader_of(const Piece& piece, const May& may) const {
         return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) {
-            return &p != &piece && !p.follows && may(p) && share_a_joint(p, piece);
+            return &p != &piece && !p.follows && may(p) && has_its_joints(piece, p);
         });
     }
 
@@ -351,7 +358,8 @@ private:
         // Otherwise the surfaces decide: by their area, since the box of ten finger tips is that of two hands.
         const double extent = std::sqrt(std::min(fine.area, coarse.area));
         const double distance = (alike ? 0.05 : 0.02) * extent;
-        return coarse.vertices <= fine.vertices && coarse.area <= 2 * fine.area && fine.area <= 2 * coarse.area &&
+        return coarse.vertices <= fine.vertices && source_of(coarse) != source_of(fine) &&
+               coarse.area <= 2 * fine.area && fine.area <= 2 * coarse.area &&
                fine.box.within(coarse.box, 0.05 * extent) && coarse.box.within(fine.box, 0.05 * extent) &&
                covers(fine, coarse, distance) && covers(coarse, fine, distance);
     }

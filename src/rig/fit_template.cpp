@@ -267,11 +267,11 @@ private:
     }
 
     /// Whether the character can be had in voxels of this resolution in some seconds, and within the limit of
-    /// memory. Ambiguous voxels cost most; where they are few, they are at the surface.
+    /// memory. Voxels of a surface grow with the square.
     bool can_voxelize(int resolution) const {
-        constexpr double most = 8e6;
+        constexpr double most = 1.6e7;
         const double finer = static_cast<double>(resolution) / volume_.resolution;
-        if (static_cast<double>(volume_.ambiguous) * finer * finer > most) return false;
+        if (static_cast<double>(volume_.costly) * finer * finer > most) return false;
         const double bytes = 0.7 * std::pow(resolution, 3) + 250.0 * static_cast<double>(mesh_.triangles.size());
         return !context_ || !context_->memory_limit || bytes <= static_cast<double>(context_->memory_limit);
     }

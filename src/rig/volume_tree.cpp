@@ -124,10 +124,12 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     constexpr int kMargin = 3;  // room for closing gaps, and one voxel outside
     std::array<int, 3> low{resolution, resolution, resolution}, high{-1, -1, -1};
     std::vector<std::array<int, 3>> solid;
+    std::size_t touched = 0;
     for (int z = 0; z < resolution; ++z)
         for (int y = 0; y < resolution; ++y)
             for (int x = 0; x < resolution; ++x)
                 if (grid->solid(x, y, z)) {
+                    touched += grid->boundary.get(x, y, z);
                     solid.push_back({x, y, z});
                     for (std::size_t k = 0; k < 3; ++k) {
                         low[k] = std::min(low[k], solid.back()[k]);
@@ -138,7 +140,7 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     BodyVolume volume;
     volume.voxel = grid->transform.voxel;
     volume.resolution = resolution;
-    volume.ambiguous = grid->ambiguous;
+    volume.costly = touched + grid->ambiguous;
     std::size_t count = 1;
     for (std::size_t k = 0; k < 3; ++k) {
         volume.size[k] = high[k] - low[k] + 1 + 2 * kMargin;

@@ -15,10 +15,10 @@ struct BodyVolume {
     std::array<int, 3> size{};
     Point3 origin{};  ///< scene position of the centre of voxel 0
     double voxel = 1;
-    int resolution = 0;         ///< of the grid that it is from
-    std::size_t ambiguous = 0;  ///< voxels of that grid, also outside, that needed a winding number
-    std::vector<float> depth;   ///< distance to the nearest outside voxel, in voxels; 0 = outside
-    double largest_part = 1;    ///< share of the volume that is connected; the rest is left out
+    int resolution = 0;        ///< of the grid that it is from
+    std::size_t costly = 0;    ///< its voxels that triangles touch, and those that needed a winding number
+    std::vector<float> depth;  ///< distance to the nearest outside voxel, in voxels; 0 = outside
+    double largest_part = 1;   ///< share of the volume that is connected; the rest is left out
 
     std::uint32_t at(int x, int y, int z) const {
         return static_cast<std::uint32_t>((static_cast<std::int64_t>(z) * size[1] + y) * size[0] + x);

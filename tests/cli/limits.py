@@ -353,15 +353,6 @@ class Time(FilesCase):
             {"name": "b", "parent": "a", "head": [size / 2, size / 2], "tail": [size / 2, size * 0.1]}]}))
         self.seconds(20, "cutout", self.at / "comb.png", "--bones", bones, "-o", self.at / "comb.glb")
 
-    @support.without_sanitizers
-    def test_a_soup_of_triangles_for_a_template(self):
-        """Hands in the finest voxels, each of which needs a winding number."""
-        corners = np.random.default_rng(1).random((6000, 3)) * (1, 2, 1)
-        soup = self.at / "soup.obj"
-        soup.write_text("".join("v %.4f %.4f %.4f\n" % tuple(p) for p in corners)
-                        + "".join(f"f {i + 1} {i + 2} {i + 3}\n" for i in range(0, len(corners), 3)))
-        self.seconds(40, "rig", soup, "--template", "biped", "-o", self.at / "o.glb")
-
     def test_edits_end_at_a_signal(self):
         tube = self.tube()
         self.ends_at_a_signal("apply", tube, "--edits", self.edits(*100 * [{"op": "smooth", "length": 1.5}]), "-o",
