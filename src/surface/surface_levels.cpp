@@ -43,10 +43,9 @@ Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes) {
 
 /// The Laplacian of edges, by rows.
 void set_links(SurfaceLevel& level, const std::vector<MeshSurface::Edge>& edges) {
-    link_nodes(level.nodes(), edges, level.first, level.link,
-               [](const MeshSurface::Edge& e, std::uint32_t to) {
-                   return SurfaceLevel::Link{to, static_cast<float>(e.weight)};
-               });
+    link_nodes(level.nodes(), edges, level.first, level.link, [](const MeshSurface::Edge& e, std::uint32_t to) {
+        return SurfaceLevel::Link{to, static_cast<float>(e.weight)};
+    });
 }
 
 /// Chooses the nodes of the coarser level, in the order of the finer one. Returns the nearest of them for each node
