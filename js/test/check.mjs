@@ -145,7 +145,7 @@ await refused('usage', /does not read cooling/, () => bind(read('hero.glb'), {co
 await refused('input', /broken\.glb/, () => bind({name: 'broken.glb', bytes: new Uint8Array([1, 2, 3])}));
 await refused('usage', /no skeleton/, () => bind({name: 'tube.obj', bytes: read('tube.obj')}));
 await refused('usage', /bind takes/, () => bind('hero.glb'));
-assert.match((await bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude "Hnad" matches no joint/);
+assert.match((await bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude: "Hnad" matches no joint/);
 await refused('usage', /matches no joint/, () => bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad'], strict: true}));
 
 lap('errors');

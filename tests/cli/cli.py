@@ -118,7 +118,7 @@ class Usage(Case):
             ("--max-influences", "9"): ["max-influences", "8"],
             ("--max-influences", "0"): ["max-influences"],
             ("--method", "foo"): ["--method foo: choose surface-heat, .* or [a-z-]+ \\("],
-            ("--as-published",): ["method surface-heat does not read as-published: .*geodesic-voxel"],
+            ("--as-published",): ["method surface-heat does not read --as-published: .*geodesic-voxel"],
             ("--method", "geodesic-voxel", "--as-published", "--overshoot", "0.5"): ["as-published: .*overshoot"],
             ("--method", "geodesic-voxel", "--as-published", "--local-resolution"): ["as-published: .*local-resolution"],
             ("--method", "voxel-heat", "--domain", "sparse-boundary"): ["sparse-boundary is for geodesic-voxel"],

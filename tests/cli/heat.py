@@ -15,7 +15,7 @@ class HeatHardware(cli.Case):
     def test_other_methods_are_refused(self):
         self.refuse(2, ["--heat gpu: choose cpu or hardware"], self.bar(), *HEAT, "--heat", "gpu")
         for method in ("surface-heat", "bone-heat", "bounded-biharmonic"):
-            self.refuse(2, [f"{method} does not read heat", "voxel-heat"], self.bar(), "--method", method,
+            self.refuse(2, [f"{method} does not read --heat", "voxel-heat"], self.bar(), "--method", method,
                         "--heat", "hardware")
 
     def test_cpu_is_the_default(self):

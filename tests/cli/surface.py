@@ -48,7 +48,7 @@ class BoneHeat(cli.Case):
         for option, value, readers in (("--resolution", "128", "or pixel-geodesic"), ("--cooling", "250", "voxel-heat"),
                                        ("--penalty", "4", "surface-heat or geodesic-voxel"),
                                        ("--smoothness", "0.1", "law power .* exponential")):
-            self.refuse(2, [f"does not read {option[2:]}: leave it out, or choose", readers], source, *self.METHOD, option,
+            self.refuse(2, [f"does not read {option}: leave it out, or choose", readers], source, *self.METHOD, option,
                         value)
 
     def test_memory_is_estimated_before_the_work(self):
@@ -96,7 +96,7 @@ class SurfaceHeat(cli.Case):
         self.assertEqual(self.weights(), weights["0.7"])
         self.assertEqual(len({json.dumps(w, sort_keys=True) for w in weights.values()}), 3)
         self.refuse(2, ["learned 1.5 is not within 0..1"], source, "--learned", "1.5")
-        self.refuse(2, ["bone-heat does not read learned", "surface-heat"], source, "--method", "bone-heat", "--learned", "0")
+        self.refuse(2, ["bone-heat does not read --learned", "surface-heat"], source, "--method", "bone-heat", "--learned", "0")
 
     def test_the_memory_estimate_covers_volume_and_surface(self):
         source = self.at / "quadruped.glb"

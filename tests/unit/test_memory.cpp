@@ -265,7 +265,7 @@ TEST(Memory, EveryMethodKeepsToTheLimit) {
             context.memory_limit = less;
             refused = bind(c.mesh(), c.skeleton, options, &context);
             ASSERT_FALSE(refused);
-            EXPECT_NE(refused.error().message.find("resolution 64 would fit"), std::string::npos)
+            EXPECT_NE(refused.error().message.find("`resolution 64` would fit"), std::string::npos)
                 << refused.error().message;
         } else {
             EXPECT_NE(message.find(info.name), std::string::npos) << message;

@@ -523,9 +523,9 @@ TEST(AsPublished, RefusesOptionsThatAreNotInThePaper) {
     };
     EXPECT_EQ(refusal([](BindOptions&) {}), "");
     EXPECT_EQ(refusal([](BindOptions& o) { o.overshoot = 0.1f; }),
-              "as-published: the paper adds no overshoot; it must be 0");
+              "`as-published`: the paper adds no `overshoot`; it must be 0");
     EXPECT_EQ(refusal([](BindOptions& o) { o.local_resolution = true; }),
-              "as-published: the paper has voxels of one size; leave out local-resolution");
+              "`as-published`: the paper has voxels of one size; leave out `local-resolution`");
     EXPECT_NE(refusal([](BindOptions& o) {
                   o = preset(Method::surface_heat);
                   o.as_published = true;
