@@ -67,7 +67,7 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
     std::vector<bool> wanted(sources.size(), false);
     for (const JointSet& set : task.plan.sets)
         for (const std::uint32_t j : set.joints) wanted[j] = true;
-    const RingFinder rings(graph, task.options.ring_start);
+    const RingFinder rings(graph, task.options.ring_start == RingStart::late);
     parallel_for(task.context, sources.size(), 1, [&](std::size_t k) {
         const auto j = static_cast<std::uint32_t>(k);
         if (!wanted[j] || cancelled(task.context)) return;

@@ -227,8 +227,8 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
         return ring;
     }
     ring.kind = around ? Kind::around : Kind::beside;
-    ring.sources = cut.sources(around && start_ == RingStart::late ? kSlack * best->width() / 2
-                                                                   : std::numeric_limits<double>::infinity());
+    ring.sources =
+        cut.sources(around && late_ ? kSlack * best->width() / 2 : std::numeric_limits<double>::infinity());
     return ring;
 }
 

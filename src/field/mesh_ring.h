@@ -6,7 +6,6 @@
 
 #include "core/bone_space.h"
 #include "field/edge_graph.h"
-#include "sinew/options.h"
 
 namespace sinew {
 
@@ -15,12 +14,12 @@ namespace sinew {
 /// with the smallest mean distance. If no loop surrounds the point, it is the loop that passes nearest. A loop
 /// of another part (clothes over a body) also belongs to the ring if it is about as near. If no loop surrounds
 /// the point and the nearest position is much nearer than any loop (the tip of a leaf, a joint outside), the
-/// nearest positions are used. With RingStart::late, points of a loop that are farther from the joint than half
+/// nearest positions are used. With a late start, points of a loop that are farther from the joint than half
 /// the smallest width of the loop (plus a tenth) start later by the difference.
 class RingFinder {
 public:
     /// Keeps references.
-    explicit RingFinder(const EdgeGraph& graph, RingStart start = RingStart::late) : graph_(graph), start_(start) {}
+    explicit RingFinder(const EdgeGraph& graph, bool late = true) : graph_(graph), late_(late) {}
 
     enum class Kind {
         around,   ///< a loop around the point
@@ -44,7 +43,7 @@ public:
 
 private:
     const EdgeGraph& graph_;
-    RingStart start_;
+    bool late_;
 };
 
 }  // namespace sinew

@@ -167,13 +167,13 @@ TEST(Ring, StartsLateOrAtZeroFarFromTheJoint) {
     for (Vec3& p : s.positions) p.z *= 4;  // as wide as a chest with both shoulders
     const Graph g(s);
     const double at = 0.03;
-    const auto start = [&](RingStart rule) {
+    const auto start = [&](bool rule) {
         std::vector<float> least(g.graph.position.size(), INFINITY);
         for (const EdgeSource& e : RingFinder(g.graph, rule).find({at, 0, 0}, {1, 0, 0}).sources)
             least[e.node] = std::min(least[e.node], e.distance);
         return least;
     };
-    const std::vector<float> late = start(RingStart::late), zero = start(RingStart::zero);
+    const std::vector<float> late = start(true), zero = start(false);
     for (std::size_t i = 0; i < zero.size(); ++i) {
         if (std::isinf(zero[i])) continue;
         const Vec3 p = g.graph.position[i];
