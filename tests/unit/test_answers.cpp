@@ -187,7 +187,9 @@ TEST(Answers, PinsSideBySideThatDifferChangeNothingFarAway) {
     EXPECT_EQ(weight_of(out, middle, 0), 1);
     EXPECT_EQ(weight_of(out, middle + 1, 1), 1);
     for (std::size_t v = 0; v < g.positions.size(); ++v)
-        if (std::hypot(g.positions[v].x, g.positions[v].y) > 0.1) EXPECT_NEAR(weight_of(out, v, 0), 0.5, 0.25) << v;
+        if (std::hypot(g.positions[v].x, g.positions[v].y) > 0.1) {
+            EXPECT_NEAR(weight_of(out, v, 0), 0.5, 0.25) << v;
+        }
 }
 
 TEST(Answers, AFurtherPinEqualsAllAtOnce) {
