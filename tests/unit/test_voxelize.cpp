@@ -8,6 +8,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "domain/lattice.h"
 #include "sanitized.h"
 #include "sinew/domain.h"
 
