@@ -229,9 +229,9 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
             const std::uint32_t v = at[k];
             is_new[v] = 0;
             affect(v);
-            const auto now = row(v);
-            if (same_row(now, fresh[k])) continue;
-            before_it.emplace_back(v, std::vector<Influence>(now.begin(), now.end()));
+            const auto before = row(v);
+            if (same_row(before, fresh[k])) continue;
+            before_it.emplace_back(v, std::vector<Influence>(before.begin(), before.end()));
             put(v, std::move(fresh[k]));
         }
         history[e] = std::move(before_it);
