@@ -2,7 +2,7 @@
 import type {Compared, ModelInfo, Rig} from 'sinew-skin';
 import type {Doc} from './store';
 
-const number = (n: number) => n.toLocaleString('en');
+export const number = (n: number) => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
 const REASONS: Record<string, string> = {
@@ -95,12 +95,26 @@ export function summaryOf(doc: Doc, bound: boolean): string {
   return parts.join(', ') || 'changed settings';
 }
 
+/** Names of options of bind. */
+const LABELS: Record<string, string> = {
+  'max-influences': 'Joints per vertex', 'local-resolution': 'Finer at fingers', penalty: 'Cost at the surface', overshoot: 'Past the end of a bone', domain: 'Volume',
+  'hard-range': 'Rigid part of a bone', 'all-pairs': 'Matrix of all pairs', cooling: 'Heat loss', 'heat-transfer': 'Heat from bones', learned: 'Learned from artists',
+  'fit-check': 'Check the skeleton', 'lambda-min': 'Exponent, soft', 'lambda-max': 'Exponent, hard', power: 'Exponent', 'limit-rule': 'Beyond the limit',
+  'deform-from': 'Joints that move skin', 'weight-format': 'Numbers in the file',
+};
+/** A word of the command line as one of the page: "surface-heat", "Surface heat". */
+export const wordsOf = (word: string): string => (/^[fu]\d+$|^\d/.test(word) ? word : word.replaceAll('-', ' ').replace(/^./, (c) => c.toUpperCase()));
+export const labelOf = (option: string): string => LABELS[option] ?? wordsOf(option);
+
 /** What the command line says, in the words of the page. */
 const WORDS: [RegExp, string][] = [
+  [/ \(docs\/methods\)/, ''],
+  [/FROM TO, 0\.\.1/, 'Two numbers from 0 to 1'],
   [/\(sinew bind takes one with --skeleton FILE; sinew rig places one\)/, '(open or drop a skeleton file together with it)'],
   [/give a skeleton with --skeleton FILE/, 'open or drop a skeleton file together with it'],
   [/; with --prop these nodes are its joints/, ''],
   [/but bytes in memory have no folder/, 'which is missing: open or drop the whole folder, or a ZIP'],
-  [/an unknown exception was thrown|.*(out of memory|Aborted\(OOM\)|memory access out of bounds).*/i, 'there is not enough memory for this: use a lower resolution, or another method'],
+  [/.*an unknown exception was thrown.*/, 'the computation failed, most likely for lack of memory: use a lower resolution, or another method'],
+  [/.*(out of memory|Aborted\(OOM\)|memory access out of bounds).*/i, 'there is not enough memory for this: use a lower resolution, or another method'],
 ];
 export const inPage = (text: string): string => WORDS.reduce((t, [from, to]) => t.replace(from, to), text);
