@@ -709,10 +709,10 @@ export class Core {
     });
   }
 
-  /** Applies one entry of "edits" to the new weights (snw_painting_apply). The first one after `weigh` or `useOwn` begins
+  /** Applies one entry of "edits" to the new weights, or to the file's own ones where there are no new ones (snw_painting_apply). The first one after `weigh` or `useOwn` begins
    * painting; `edits` then has the locks. `again`: it replaces the last one, as a stroke that goes on. */
   stroke(settings: Settings, edits: string, edit: string, again: boolean): Painted {
-    this.need(this.weights, 'bind first');
+    this.need(this.weights || this.own, 'bind first');
     if (!this.painting) this.beginPainting(settings, edits);
     const text = this.putText(edit);
     try {
@@ -751,7 +751,7 @@ export class Core {
     this.withSettings(settings, (s) => {
       const text = edits ? this.putText(edits) : 0;
       try {
-        this.check(this.m._snw_painting_new(this.model, this.weights, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, this.out));
+        this.check(this.m._snw_painting_new(this.model, this.weights || this.own, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, this.out));
       } finally {
         this.m._free(text);
       }
@@ -982,7 +982,7 @@ export class Core {
 
   /** The L1 distance of the weights to the file's own, per vertex, 0 to 2; null if the file has none. */
   difference(): Float32Array | null {
-    if (!this.own || !this.weights) return null;
+    if (!this.own || !(this.weights || this.painted)) return null;
     const at = this.m._malloc(this.vertices * 4);
     try {
       this.check(this.m._snw_weights_difference(this.current(), this.own, at));

@@ -17,6 +17,7 @@ import {gzipSync} from 'node:zlib';
 import {chromium} from 'playwright-core';
 import {zipSync} from 'fflate';
 import {compressed} from '../test/draco.mjs';
+import {finishTests} from './finish.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sinew = process.env.SINEW ?? join(root, 'build/release/sinew');
@@ -98,7 +99,7 @@ function openTabs() {
 }
 async function fresh(url = server.url, scheme = 'dark') {
   await page?.close();
-  const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: scheme, acceptDownloads: true});
+  const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: scheme, reducedMotion: 'reduce', acceptDownloads: true});
   context.setDefaultTimeout(LIMIT);
   page = await context.newPage();
   problems = [];
@@ -179,7 +180,7 @@ async function byCommand(name, folder = samples) {
     args[edits + 1] = join(at, 'edits.json');
     await download.saveAs(args[edits + 1]);
   }
-  execFileSync(sinew, [...args, '--quiet']);
+  execFileSync(sinew, [...args, ...(args[0] === 'apply' ? [] : ['--quiet'])]);
   return readFileSync(out);
 }
 /** A character of four surfaces: two materials, one of them a checkered texture, and a clip that rotates a joint. */
@@ -340,7 +341,7 @@ const tests = {
     await open('robot');
     const {threads} = await page.evaluate(() => window.studio.core.size());
     is(threads, process.env.SINEW_WEB === 'quick' ? 1 : Math.min(availableParallelism(), 8), 'threads');
-    const methods = await page.getByLabel('Method').locator('option').allTextContents();
+    const methods = await page.getByLabel('Method').locator('option').evaluateAll((all) => all.map((o) => o.value));
     holds(methods.length > 7, `methods: ${methods}`);
     for (const method of methods.filter((m) => m !== 'pixel-geodesic')) {
       await page.getByLabel('Method').selectOption(method);
@@ -465,6 +466,7 @@ const tests = {
   async 'a pose moves the character, and the bind pose resets it'() {
     await open('biped');
     await bind();
+    await page.click('#tab-pose');
     const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const still = await shot();
     await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
@@ -781,7 +783,7 @@ const tests = {
   async 'the work is laid out in tabs, and what was reported is in a closed log'() {
     await open('caped');
     const shown = () => page.evaluate(() => [...document.querySelectorAll('#right [role=tabpanel]:not([hidden])')].map((p) => p.id).join());
-    is(await page.getByRole('tab').allTextContents().then((t) => t.join()), 'Bind,Pose,Paint,Compare,Export', 'tabs');
+    is(await page.getByRole('tab').allTextContents().then((t) => t.join()), 'Bind,Finish,Paint,Pose,Export', 'tabs');
     is(await shown(), 'step-bind', 'the panel at first');
     await bind('auto');
     holds(await page.locator('#log p').first().isHidden(), 'the log is open');
@@ -793,15 +795,15 @@ const tests = {
       await picture(`tab-${step}`);
     }
     await page.getByRole('tab', {name: 'Pose'}).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('ArrowRight');
-    is(await shown(), 'step-compare', 'the panel after two arrows');
-    await picture('tab-compare');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    is(await shown(), 'step-finish', 'the panel after two arrows');
+    await picture('tab-finish');
     await page.keyboard.press('End');
     is(await shown(), 'step-export', 'the panel after End');
     await picture('tab-export');
     // Nothing runs away below.
-    for (const name of ['Bind', 'Pose', 'Paint', 'Compare', 'Export']) {
+    for (const name of ['Bind', 'Finish', 'Paint', 'Pose', 'Export']) {
       await page.getByRole('tab', {name}).click();
       const height = await page.locator('#right').evaluate((r) => r.scrollHeight);
       holds(height < 1100, `${name} is ${height} pixels high`);
@@ -951,11 +953,11 @@ const tests = {
     writeFileSync(file, await exported());
     await page.setInputFiles('#files', file);
     await until(() => document.getElementById('file-name').value === 'again.glb' && !window.studio.state().working);
-    holds(await page.getByText('has its own weights').isVisible(), 'its weights were not seen');
+    is(await page.getByText('has its own weights').count(), 1, 'sentences about its weights');
     await bind();
     await page.keyboard.press('6');
     await settled();
-    await page.getByRole('tab', {name: 'Compare'}).click();
+    await page.getByRole('tab', {name: 'Finish'}).click();
     holds(await page.getByText('Same strongest joint').isVisible(), 'no comparison');
     await page.click('#compare');
     await page.getByText('Bleed, % of weight').waitFor();
@@ -1276,7 +1278,7 @@ const tests = {
     // Turned by degrees from rest, and in the exported animation.
     await select('lower_arm_L');
     await page.getByLabel('Turn z').fill('30');
-    await page.getByLabel('Turn z').press('Tab');
+    await page.getByLabel('Turn z').press('Enter');
     await settled();
     const lower = json.nodes.find((n) => n.name === 'lower_arm_L');
     lower.rotation = [0, 0, Math.sin(Math.PI / 12), Math.cos(Math.PI / 12)];
@@ -1349,11 +1351,11 @@ const tests = {
     is(await page.locator('#export-top').isDisabled(), true, 'Export before a bind');
     await page.keyboard.press('Control+s');
     holds((await page.locator('#notice').textContent()).includes('bind first'), 'Ctrl+S does not say what is missing');
-    await page.getByLabel('Find a joint').fill('a');
+    await page.getByLabel('Find a joint').fill('_');
     const scrolled = await page.locator('#joint-list').evaluate((list) => (list.scrollTop = 60, list.scrollTop));
     holds(scrolled > 0, 'the list is too short for this test');
     await bind('32');
-    is(await page.getByLabel('Find a joint').inputValue(), 'a', 'the search after a bind');
+    is(await page.getByLabel('Find a joint').inputValue(), '_', 'the search after a bind');
     is(await page.locator('#joint-list').evaluate((list) => list.scrollTop), scrolled, 'the place in the list after a bind');
     holds(/^bound in .* reached by the method$/.test(await page.locator('#said').textContent()), 'the result is not announced');
     const [byButton] = await Promise.all([page.waitForEvent('download'), page.click('#export-top')]);
@@ -2127,7 +2129,7 @@ const tests = {
     await tap(view.x + dot.x + 14, view.y + dot.y - 8);
     is((await page.evaluate(() => window.studio.joints()))[(await state()).joint].name, 'head', 'the joint that was tapped');
     // The handle turns it.
-    await page.getByRole('button', {name: 'Pose', exact: true}).tap();
+    await page.getByRole('tab', {name: 'Pose'}).tap();
     await drawn();
     for (const d of [38, 44, 50, 56, 62, 70]) {
       const spot = await page.evaluate(() => window.studio.handleAt());
@@ -2140,7 +2142,7 @@ const tests = {
     await page.getByRole('button', {name: 'Bind pose'}).tap();
     await settled();
     // One finger paints; two fingers zoom.
-    await page.getByRole('button', {name: 'Paint', exact: true}).tap();
+    await page.getByRole('tab', {name: 'Paint'}).tap();
     const spot = await at([0, 1.25, 0.1]);
     const [sx, sy] = [view.x + spot.x, view.y + spot.y];
     await drag([[sx, sy]], [[sx + 30, sy + 10]]);
@@ -2159,7 +2161,7 @@ const tests = {
     };
     const focused = () => page.evaluate(() => {
       const e = document.activeElement;
-      return e.id.startsWith('field-') || !e.id ? (e.labels?.[0]?.textContent || e.textContent || e.tagName) : e.id;
+      return e.labels?.[0]?.textContent || e.id || e.textContent || e.tagName;
     });
     const reach = async (name, most = 80) => {
       for (let i = 0; i < most; ++i) {
@@ -2184,8 +2186,9 @@ const tests = {
     await reach('bind');
     await press('Enter');
     await until(() => window.studio.state().bound && !window.studio.state().working);
-    is(await focused(), 'bind', 'the focus after binding');
+    is(await focused(), 'tab-finish', 'the focus after binding');
     const {sum} = await state();
+    await press('Home');
     await reach('Hardness α');
     await press('ArrowRight');
     await settled();
@@ -2196,8 +2199,8 @@ const tests = {
     await settled();
     is((await state()).sum, sum, 'after undo');
     await reach('tab-bind');
-    await press('ArrowRight');
-    is(await focused(), 'tab-pose', 'the tab after an arrow');
+    await press('ArrowLeft', 'ArrowLeft');
+    is(await focused(), 'tab-pose', 'the tab after two arrows');
     await reach('Pose');
     await press('ArrowDown');
     await settled();
@@ -2439,6 +2442,12 @@ async function measurePage() {
   console.log(`memory of the core: ${start} MiB at first, ${large.toFixed(0)} MiB after a bind of the large one at 256, ${await memory()} MiB after another file`);
 }
 
+let forgiven = null;  // complaints that a test provokes
+Object.assign(tests, finishTests({
+  open, bind, until, settled, drawn, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh, plainHost,
+  page: () => page, problems: () => problems, forgive: (what) => (forgiven = what),
+}));
+
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {
@@ -2450,8 +2459,10 @@ if (process.argv.includes('--measure')) {
     if (plain && /an empty page|also with threads|stays$/.test(name) && !name.includes('character')) continue;
     const start = Date.now();
     try {
+      forgiven = null;
       await fresh();
       await test();
+      if (forgiven) problems = problems.filter((p) => !forgiven.test(p));
       holds(!problems.length || /broken file|wrong option/.test(name), `the page complained: ${problems.join('; ')}`);
       ++passed;
       console.log(`ok    ${name} (${Date.now() - start} ms)`);

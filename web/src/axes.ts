@@ -1,6 +1,6 @@
 // The widget in the corner of the view: the axes of the world, each end a button that looks from there.
 import {byId} from './dom';
-import {on, session, view} from './session';
+import {on, session, view} from './state';
 
 const SIZE = 78, REACH = 28, DOT = 9;
 const NAMES = ['X', 'Y', 'Z'];
@@ -58,7 +58,7 @@ function place() {
     svg.append(...order.map((i) => ends[i].group));
 }
 
-view.onCamera = place;
+view.cameraListeners.push(place);
 on(['character', 'tool', 'mode', 'selection', 'options'], () => {
   box.hidden = !session.opened || session.flat;
   box.style.top = `${view.covered + 10}px`;

@@ -1,10 +1,12 @@
 // Edits by hand: the brush and its limits, strokes, and the list of edits.
-import {button, byId, check, choice, el, refill, slider} from './dom';
-import {hideError, showError} from './messages';
+import {button, byId, check, choice, el, refill, slider, type VNode} from './dom';
+import {hideError, notice, showError} from './messages';
 import {shapeOfFalloff} from './options';
-import {history, on, selectJoint, session, view, type BrushOp} from './session';
+import {bind, startFromFile} from './session';
+import {selectJoint} from './showing';
+import {history, on, session, view, type BrushOp} from './state';
+import {canEdit} from './work';
 import {quotedPattern, type Curve, type Edit, type Selection, type Triple, type Where} from './store';
-import {count} from './words';
 
 const OPS: [BrushOp, string][] = [
   ['add', 'add weight'],
@@ -24,20 +26,6 @@ const needsJoint = (op: BrushOp) => ['add', 'set', 'scale', 'rigid', 'replace'].
 const isMeasured = (op: BrushOp) => op === 'hardness' || op === 'rigid';
 /** Whether the brush lacks a joint. */
 const lacks = () => (needsJoint(session.brush.op) && session.joint < 0) || (session.brush.op === 'replace' && !session.brush.to);
-
-function whereOf(select: Selection | undefined): string {
-  const {mesh, material, sphere, brush, vertices} = select?.[0] ?? {};
-  if (vertices) return vertices.length === 1 ? ` at vertex ${vertices[0]}` : ` at ${vertices.length} vertices`;
-  return (mesh ?? material ? ` on ${mesh ?? material}` : '') + (select && !sphere && !brush ? ', all of it' : '');
-}
-function nameOf(e: Edit): string {
-  if (e.op === 'mirror') return `mirror from ${e.from}`;
-  if (e.op === 'other') return `${e.entry.op ?? e.list} of the file`;
-  if (e.op === 'replace') return `${e.joints} to ${e.with}${whereOf(e.select)}`;
-  const what = e.op === 'smooth' || e.op === 'relax' || e.op === 'sharpen' ? e.op : e.op === 'hardness' ? `hardness ${e.value}`
-    : e.op === 'rigid' ? `rigid with ${e.joint}` : 'joints' in e ? `${e.op} ${e.joints} by ${e.value}` : `${e.op} ${e.value} ${e.joint}`;
-  return what + whereOf(e.select) + ('symmetric' in e && e.symmetric ? ', both sides' : '');
-}
 
 /** How keys change a stroke that begins: Shift smooths, Ctrl inverts. */
 export interface Held {
@@ -99,7 +87,7 @@ export function resize(by: number): void {
   view.resizeBrush(session.brush.radius);
 }
 
-function sliders(): HTMLElement[] {
+function sliders(): VNode[] {
   const {brush, info, joint} = session;
   const {op, values} = brush;
   const size = sizeOfModel();
@@ -134,39 +122,38 @@ function sliders(): HTMLElement[] {
   ];
 }
 
+/** Why the brush cannot paint; empty: it can. */
+function obstacle(): string {
+  const {brush, joint, info, bound, stale} = session;
+  if (!canEdit()) return stale ? 'Options changed since the bind: bind again, then paint.' : bound ? 'These weights cannot be painted.' : 'Bind first: the brush changes the new weights.';
+  if (joint < 0 && needsJoint(brush.op)) return 'Select a joint to paint.';
+  return brush.op === 'replace' && !brush.to ? `Choose the joint that takes the weight of ${info!.joints[joint].name}.` : '';
+}
+
 function hint(): string {
-  const {tool, joint, info, brush} = session;
-  if (tool !== 'paint') return 'Choose the tool Paint (P) to use the brush.';
+  const {joint, info, brush} = session;
+  if (obstacle()) return obstacle();
   if (brush.op === 'sample') return 'Click: the weight there becomes that of the brush.';
   if (!needsJoint(brush.op)) return 'Drag over the character.';
-  if (joint < 0) return 'Select a joint to paint.';
   const {name} = info!.joints[joint];
-  if (brush.op === 'replace') return brush.to ? `Drag over the character to move weight from ${name} to ${brush.to}.` : `Choose the joint that takes the weight of ${name}.`;
+  if (brush.op === 'replace') return `Drag over the character to move weight from ${name} to ${brush.to}.`;
   return brush.op === 'rigid' ? `Drag over the character: painted vertices follow only ${name}.`
                               : `Drag over the character to change the weight of ${name}.`;
 }
 
-/** "40 strokes", and what else is in the list. */
-function summaryOf(edits: readonly Edit[]): string {
-  const strokes = edits.filter((e) => e.op !== 'mirror' && e.op !== 'other' && (e.select?.[0].brush || e.select?.[0].sphere)).length;
-  const others = edits.length - strokes;
-  return [...(strokes ? [count(strokes, 'stroke')] : []), ...(others ? [count(others, strokes ? 'other edit' : 'edit')] : [])].join(', ');
-}
+const toBind = () => el('div', {class: 'row'}, button('Bind', 'Compute weights (B)', () => void bind(), {class: 'primary'}),
+  session.opened!.ownRows && button('Start from the file’s weights', 'Without a bind', startFromFile));
 
 function draw() {
-  const {info, bound, brush} = session;
+  const {info, brush} = session;
   if (!info) return;
   const box = byId('paint-panel');
-  if (session.flat) return box.replaceChildren();
-  if (!bound) {
-    refill(box, el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes the new weights.'));
-    return;
-  }
+  if (!canEdit()) return refill(box, el('h2', {}, 'Paint'), el('p', {id: 'paint-hint', class: 'dim'}, obstacle()), toBind());
   const parts = surfaces();
   const edits = (next: readonly Edit[]) => history.change({edits: next});
   refill(box,
     el('h2', {}, 'Paint'),
-    el('p', {class: 'dim'}, hint()),
+    el('p', {id: 'paint-hint', class: 'dim'}, hint()),
     choice('Brush', 'The effect of a stroke', OPS, brush.op, (v) => {
       brush.op = v as BrushOp;
       draw();
@@ -181,10 +168,6 @@ function draw() {
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
       button(`Mirror from ${side}`, `Copies the ${side} side to the other side`, () =>
         edits([...history.doc.edits, {op: 'mirror', from: side}])))),
-    ...(history.doc.edits.length ? [el('details', {}, el('summary', {}, summaryOf(history.doc.edits)),
-      el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
-        el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Removes this change', () =>
-          edits(history.doc.edits.filter((_, k) => k !== i)))))))] : []),
   );
 }
 
@@ -236,17 +219,22 @@ function sample(vertex: number) {
 
 /** Whether a stroke begins there: not beside the character. */
 export function beginStroke(at: Pressed, keys: Held = NO_KEYS): boolean {
-  const {tool, bound, stale, brush} = session;
+  const {tool, brush} = session;
   const {x, y} = at;
   const smooths = keys.shift && !isMeasured(brush.op);
-  if (tool !== 'paint' || !bound || stale || (lacks() && !smooths)) return false;
+  if (tool !== 'paint') return false;
   const hit = view.surfaceAt(x, y);
   if (!hit) return false;
+  if (!canEdit() || (lacks() && !smooths)) {
+    notice(obstacle(), session.stale ? [['Bind again', () => void bind()]] : []);
+    return false;
+  }
   if (view.isBeside(x)) {
     if (view.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
     return false;
   }
   hideError();
+  notice('');
   if (brush.op === 'sample' && !smooths) {
     sample(hit.vertex);
     return true;

@@ -1,14 +1,14 @@
 // The tab that compares the new weights with those of the file.
 import {button, byId, check, el, refill} from './dom';
-import {canCompare, measureDifference, on, session, setBeside, setMode} from './session';
+import {measureDifference, setBeside, setMode} from './showing';
+import {on, session} from './state';
+import {canCompare} from './work';
 import {agreement, comparedLines} from './words';
 
 function draw() {
-  const {opened, bound, rows, difference, compared} = session;
-  if (!opened || session.flat) return byId('compare-panel').replaceChildren();
-  const title = el('h2', {}, 'Compare');
-  if (!opened.ownRows) return refill(byId('compare-panel'), title, el('p', {class: 'dim'}, 'The file comes without weights: there is nothing to compare with.'));
-  if (!bound || !rows) return refill(byId('compare-panel'), title, el('p', {class: 'dim'}, 'Bind first: the new weights are compared with those of the file.'));
+  const {opened, rows, difference, compared} = session;
+  if (!opened?.ownRows || !canCompare() || !rows) return refill(byId('compare-panel'));
+  const title = el('h2', {}, 'Against the file');
   const lines: [string, string][] = [];
   if (difference) {
     const {mean, strongest} = agreement(difference, rows, opened.ownRows);
@@ -20,6 +20,6 @@ function draw() {
     el('div', {class: 'row'}, button('Where they differ', 'The difference at each vertex (6)', () => void setMode('difference'), {'aria-pressed': session.mode === 'difference'})),
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
     ...(canCompare() && difference && !compared ? [el('div', {class: 'row'},
-      button('More numbers', 'The numbers of sinew compare, against the file’s own weights', () => void measureDifference(), {id: 'compare'}))] : []));
+      button('More numbers', 'Distances, deformation in poses and defects, against the file’s own weights', () => void measureDifference(), {id: 'compare'}))] : []));
 }
 on(['character', 'bound', 'weights', 'mode'], draw);

@@ -2,7 +2,7 @@
 import {beginStroke, endStroke} from './brush';
 import {byId} from './dom';
 import {pick} from './pointer';
-import {session, view} from './session';
+import {session, view} from './state';
 
 const views = byId('view');
 const cross = byId('cross');

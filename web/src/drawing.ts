@@ -1,8 +1,11 @@
 // Drawing a skeleton for a mesh that has none: joints placed by clicking, in the middle of the volume under the
 // pointer.
-import {button, byId, check, choice, download, el, entry, refill} from './dom';
+import {button, byId, check, choice, download, el, entry, refill, type VNode} from './dom';
 import {showError} from './messages';
-import {canDraw, history, on, placeTemplate, selectJoint, session, setTool, view} from './session';
+import {placeTemplate} from './session';
+import {selectJoint, setStep} from './showing';
+import {history, on, session, view} from './state';
+import {canDraw} from './work';
 import {added, bonesIn, bonesOf, firstMiddle, hung, mirrored, moved, movedAlike, planeOf, removed, renamed, type Bone, type Point} from './skeleton';
 import {withBones, withSkeleton} from './store';
 import {fitOf} from './words';
@@ -132,7 +135,7 @@ function shortly(x: number): number {
   return Number(x.toFixed(Math.min(Math.max(digits, 0), 12)));
 }
 
-function fields(now: readonly Bone[], joint: number): HTMLElement[] {
+function fields(now: readonly Bone[], joint: number): VNode[] {
   const {name, parent, head} = now[joint];
   const parents = now.flatMap((b, j): [string, string][] => (j !== joint ? [[String(j), b.name]] : []));
   return [
@@ -164,7 +167,7 @@ async function placeChosen() {
 }
 
 /** The choice of a template, and how well the placed one fits. */
-function templates(now: readonly Bone[]): HTMLElement[] {
+function templates(now: readonly Bone[]): VNode[] {
   template ||= session.templates[0].name;
   const {placed} = session;
   const fits = placed && now.length === placed.names.length && now.every(({name}, j) => name === placed.names[j]);
@@ -184,7 +187,7 @@ function draw() {
   const box = byId('draw-panel');
   if (session.tool !== 'draw' || !session.info) {
     refill(box, ...(session.opened && canDraw() ? [el('h2', {}, 'Skeleton'), el('div', {class: 'row'},
-      button('Draw', 'Place and move joints (D)', () => setTool('draw'), {class: session.bare ? 'primary' : ''}))] : []));
+      button('Draw', 'Place and move joints (D)', () => setStep('bind', true), {class: session.bare ? 'primary' : ''}))] : []));
     return;
   }
   const now = bones();
@@ -208,8 +211,8 @@ function draw() {
       button(`Mirror from ${side}`, `Copies the joints of the ${side} to the other side (${side === 'left' ? '+' : '−'}x)`,
              () => mirror(side), {disabled: !now.length}))),
     el('div', {class: 'row'},
-       button('Save skeleton', session.flat ? 'As bones JSON, for sinew cutout --bones' : 'As skeleton JSON, for sinew bind --skeleton', save, {id: 'export-skeleton', disabled: !now.length}),
-       button(session.flat ? 'Cut out' : 'Done', 'Back to the view (V)', () => setTool('look'), {id: 'draw-done', class: session.flat ? 'primary' : ''})),
+       button('Save skeleton', session.flat ? 'As bones JSON' : 'As skeleton JSON', save, {id: 'export-skeleton', disabled: !now.length}),
+       button(session.flat ? 'Cut out' : 'Done', 'Back to the view (V)', () => setStep('bind'), {id: 'draw-done', class: session.flat ? 'primary' : ''})),
   );
 }
 

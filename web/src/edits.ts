@@ -48,14 +48,16 @@ export function withEdits(doc: Doc, text: string): Partial<Doc> {
     else other('falloff', entry);
   }
   const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], scale: ['joints', 'value'], multiply: ['joints', 'value'], smooth: ['length'],
-    relax: ['steps'], sharpen: [], replace: ['joints', 'with'], mirror: ['from']};
+    relax: ['steps'], sharpen: [], replace: ['joints', 'with'], mirror: ['from'], pin: ['pins'], assign: [], border: ['joints']};
+  const MAY: Record<string, string[]> = {pin: ['reach'], assign: ['joint', 'as', 'parts'], border: ['shift', 'width']};
+  const areNames = (x: unknown) => isName(x) || (Array.isArray(x) && x.every(isName));
   for (const entry of list.edits ?? []) {
     const keys = KEYS[String(entry.op)], select = selected(entry);
-    const names = (['joint', 'joints', 'with'] as const).every((k) => entry[k] === undefined || isName(entry[k]));
+    const names = (['joint', 'joints', 'with'] as const).every((k) => entry[k] === undefined || (entry.op === 'border' ? areNames : isName)(entry[k]));
     const side = entry.op !== 'mirror' || (['left', 'right'].includes(String(entry.from)) && !entry.select);
     const more = entry.op === 'mirror' ? [] : ['locked', 'symmetric'];
     const locks = entry.locked === undefined || (Array.isArray(entry.locked) && entry.locked.every(isName));
-    if (keys && select && names && side && locks && keys.every((k) => entry[k] !== undefined) && only(entry, 'op', 'select', ...more, ...keys))
+    if (keys && select && names && side && locks && keys.every((k) => entry[k] !== undefined) && only(entry, 'op', 'select', ...more, ...keys, ...(MAY[String(entry.op)] ?? [])))
       edits.push({...entry, ...select} as Edit);
     else other('edits', entry);
   }

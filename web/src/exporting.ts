@@ -5,7 +5,9 @@ import {save as saveSkeleton} from './drawing';
 import {notice, say, showError} from './messages';
 import {markSaved} from './keeping';
 import {EXTENSION, packed} from './project';
-import {bind, client, currentWork, history, on, session, view} from './session';
+import {bind, currentWork} from './session';
+import {client, history, on, session, view} from './state';
+import {canEdit} from './work';
 import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
@@ -19,12 +21,12 @@ let animationNotes: string[] = [];
 
 /** Whether there are final weights of the shown settings: binds again where these have changed since. */
 async function ready(): Promise<boolean> {
-  if (!session.rows || session.refining || !(session.flat || session.bound)) return false;
-  return session.stale ? bind() : true;
+  if (!session.rows || session.refining) return false;
+  return session.flat || canEdit() || (session.stale && bind());
 }
 
 export const exportGlb = careful(async () => {
-  if (!session.opened || (!session.bound && !session.flat)) {
+  if (!session.opened || !(session.bound || session.flat || canEdit())) {
     warned = true;
     return notice('There is nothing to export yet: bind first (B).');
   }
@@ -65,8 +67,9 @@ function draw() {
   const {opened, rows, refining, bound, stale} = session;
   if (!opened) return;
   const {keys, name} = history.doc.track;
-  const unready = !rows || refining || !(session.flat || bound);
-  const first = stale ? 'Bind and export' : '';
+  const file = history.doc.start === 'file';
+  const unready = !rows || refining || !(session.flat || bound || file);
+  const first = stale && !file ? 'Bind and export' : '';
   const top = byId<HTMLButtonElement>('export-top');
   top.textContent = first || 'Export';
   top.disabled = unready;
@@ -77,8 +80,8 @@ function draw() {
                                                                    : 'The file with its new weights, nothing else changed',
               exportGlb, {id: 'export', disabled: unready}),
        button('Weights', 'Weights as JSON', exportWeights, {disabled: unready}),
-       ...(session.flat ? [] : [button('Edits', 'Changes by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
-       ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones, for sinew cutout --bones' : 'The drawn skeleton, for sinew bind --skeleton', saveSkeleton)] : []),
+       ...(session.flat ? [] : [button('Edits', 'Changes by hand, which apply to other versions of the character', exportEdits, {id: 'export-edits'})]),
+       ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones' : 'The drawn skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture),
        button('Project', 'All of the work in one file, to go on later', saveProject, {id: 'save-project'})),
     ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
@@ -113,9 +116,10 @@ async function drawCommand() {
   const edit = document.getElementById('export-edits') as HTMLButtonElement | null;
   if (edit) edit.disabled = !edits;
   try {
+    const start = history.doc.start;
     const opened = [...(file.skeletonScale ? [`--skeleton-scale ${file.skeletonScale}`] : []), ...(file.prop ? ['--prop'] : [])];
-    const options = [...opened, await client.command(boundSettings())].filter(Boolean).join(' ');
-    box.value = commandLine(file.name, file.skeleton?.name, options, edits);
+    const options = [...opened, await client.command(start === 'file' ? [] : boundSettings())].filter(Boolean).join(' ');
+    box.value = start === 'file' && !edits ? 'The weights are those of the file.' : commandLine(file.name, file.skeleton?.name, options, edits, start);
   } catch (error) {
     showError(error);
   }

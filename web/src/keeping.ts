@@ -1,8 +1,10 @@
 // Nothing is lost: the work is kept in the browser (IndexedDB) after each change, and offered again when the page is loaded or the
 // file is opened again. Leaving with unsaved work asks first. Without IndexedDB only the last is true.
-import {button, byId, el} from './dom';
+import {button, byId, el, refill} from './dom';
 import {notice, showError} from './messages';
-import {currentWork, history, on, open, session, type KeptBinding} from './session';
+import {currentWork, open} from './session';
+import {history, on, session} from './state';
+import {type KeptBinding} from './work';
 import {EMPTY, type Doc} from './store';
 import {summaryOf} from './words';
 import type {OpenFile} from 'sinew-skin';
@@ -47,6 +49,20 @@ async function stored<T>(mode: IDBTransactionMode, requests: (of: (name: (typeof
 
 const entries = async (): Promise<Entry[]> =>
   ((await stored('readonly', (of) => of('entries').getAll() as IDBRequest<Entry[]>)) ?? []).sort((a, b) => b.when - a.when);
+
+let release = () => {};  // gives the entry of this tab back
+/** Takes an entry for this tab, until it takes another one or is closed. False: another tab has it. */
+function claimed(key: string): Promise<boolean> {
+  if (!navigator.locks) return Promise.resolve(true);
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(`sinew-studio ${key}`, {ifAvailable: true}, (lock) => {
+      resolve(!!lock);
+      if (!lock) return;
+      release();
+      return new Promise<void>((done) => (release = done));
+    }).catch(reject);
+  });
+}
 
 async function idOf({name, bytes, beside, skeleton}: OpenFile): Promise<string> {
   const parts = [bytes, ...(beside ?? []).map((b) => b.bytes), ...(skeleton ? [skeleton.bytes] : [])];
@@ -109,13 +125,15 @@ const remove = (key: string) => stored('readwrite', (of) => STORES.forEach((name
 // ---- what was there before
 
 async function resume(key: string) {
+  const own = await claimed(key);
   const base = await stored('readonly', (of) => of('entries').get(key) as IDBRequest<Entry | undefined>);
   const file = await stored('readonly', (of) => of('files').get(key) as IDBRequest<OpenFile | undefined>);
   const binding = await stored('readonly', (of) => of('bindings').get(key) as IDBRequest<KeptBinding | undefined>);
   if (!base || !file) return showError(new Error('this work is no longer in the browser'));
-  continued = key;
+  continued = own ? key : null;
   await open(file, {doc: base.doc, binding: binding ?? null});
   continued = null;
+  if (!own) notice('This work is open in another tab, which keeps it. Here is a copy, kept apart.');
 }
 
 const said = (entry: Entry) => summaryOf(entry.doc, entry.bound);
@@ -124,13 +142,10 @@ const dated = (when: number) => new Date(when).toLocaleString([], {dateStyle: 'm
 /** The list on the empty page. */
 export async function offerEarlier(): Promise<void> {
   const list = await entries();
-  byId('earlier').replaceChildren(...(list.length ? [el('p', {}, 'or continue')] : []), ...list.map((entry) => {
-    const row = el('div', {class: 'row'},
-      button(entry.name, `${dated(entry.when)}: ${said(entry)}`, () => void resume(entry.key).catch(showError), {'data-earlier': entry.name}),
-      el('small', {}, `${dated(entry.when)}: ${said(entry)}`),
-      button('Discard', `Forgets the work on ${entry.name}`, () => void remove(entry.key).then(() => row.remove(), showError)));
-    return row;
-  }));
+  refill(byId('earlier'), ...(list.length ? [el('p', {}, 'or continue')] : []), ...list.map((entry) => el('div', {key: entry.key, class: 'row'},
+    button(entry.name, `${dated(entry.when)}: ${said(entry)}`, () => void resume(entry.key).catch(showError), {'data-earlier': entry.name}),
+    el('small', {}, `${dated(entry.when)}: ${said(entry)}`),
+    button('Discard', `Forgets the work on ${entry.name}`, () => void remove(entry.key).then(offerEarlier).catch(showError)))));
 }
 
 on(['character'], () => {
@@ -145,6 +160,7 @@ on(['character'], () => {
     return;
   }
   const key = `${Date.now()} ${Math.random()}`;
+  void claimed(key);
   current = {key, id, file: work.file};
   written = {file: null, binding: null, doc: null};
   notice('');

@@ -1,21 +1,24 @@
 // Keys, undo and redo, dark and light.
 import {resize} from './brush';
-import {byId, el} from './dom';
+import {byId, el, refill} from './dom';
 import {removeSelected} from './drawing';
 import {exportGlb} from './exporting';
 import {choose} from './opening';
 import {togglePlay} from './posing';
-import {bind, history, redo, selectJoint, session, setMode, setTool, undo, view} from './session';
+import {bind, redo, undo} from './session';
+import {selectJoint, setMode, setStep} from './showing';
+import {history, session, view} from './state';
+import {canEdit} from './work';
 import {MODES} from './surface';
 import {keepPose, toggleTimeline, toggleTrack} from './timeline';
 import {toggleBeside, toggleSkeleton, toggleWire} from './toolbar';
 
 const KEYS: [string, string, () => void][] = [
   ['b', 'Bind', () => void bind()],
-  ['v', 'Tool: look and select', () => setTool('look')],
-  ['r', 'Tool: pose the selected joint', () => setTool('turn')],
-  ['p', 'Tool: paint', () => session.bound && setTool('paint')],
-  ['d', 'Tool: draw a skeleton, if the file has none', () => setTool('draw')],
+  ['v', 'Finish; before a bind: look and select', () => setStep(canEdit() ? 'finish' : 'bind')],
+  ['p', 'Paint', () => canEdit() && setStep('paint')],
+  ['r', 'Pose: turn the selected joint', () => setStep('pose')],
+  ['d', 'Draw a skeleton, if the file has none', () => setStep('bind', true)],
   ['Delete', 'Remove the selected joint, while drawing', removeSelected],
   ['s', 'Skeleton on or off', toggleSkeleton],
   ['c', 'The file’s own weights side by side', toggleBeside],
@@ -57,6 +60,7 @@ window.addEventListener('keydown', (event) => {
     if (withControl(key, event.shiftKey)) event.preventDefault();
     return;
   }
+  if (key === 'Enter' && target.matches('input:not([type=range], [type=checkbox])')) return target.blur();  // the next key is a shortcut again
   if (event.altKey || target.closest('input:not([type=range], [type=checkbox]), textarea, select')) return;
   if (key === '?') return byId<HTMLDialogElement>('keys').showModal();
   if (!session.opened) return;
@@ -69,7 +73,7 @@ window.addEventListener('keydown', (event) => {
   found[2]();
 });
 
-byId('keys').querySelector('dl')!.append(...[
+refill(byId('keys').querySelector('dl')!, ...[
   ...KEYS.map(([key, what]) => [key === ' ' ? 'Space' : key.length === 1 ? key.toUpperCase() : key, what]),
   [`1 … ${MODES.length}`, 'Choose what the surface shows'],
   ['Arrows', 'In the view (Tab leads there): move a cross'],

@@ -8,9 +8,13 @@ import './binding';
 import './posing';
 import './timeline';
 import './brush';
+import './sweep';
+import './finish';
 import './comparing';
+import './changes';
 import './exporting';
 import './tabs';
+import './panels';
 import './pointer';
 import './cross';
 import './keys';
@@ -18,9 +22,15 @@ import {isKept, offerEarlier} from './keeping';
 import {openFromAddress} from './opening';
 import type {Core} from 'sinew-skin';
 import {showError} from './messages';
-import {client, history, isWorking, session, view} from './session';
+import {client, history, session, view} from './state';
+import {isWorking} from './work';
 import {poseNumbers} from './store';
+import {wrongColours} from './surface';
 import {poseAt} from './track';
+
+// The page works offline once it is loaded. `sinew studio` has an address of its own each time it runs, which nobody opens again.
+if (import.meta.env.PROD && 'serviceWorker' in navigator && !/^\/[0-9a-f]{32}\//.test(location.pathname))
+  void navigator.serviceWorker.register('./sw.js').catch(console.warn);
 
 (async () => {
   try {
@@ -50,12 +60,17 @@ Object.assign(window, {
     filled: () => view.filled(),
     cameraAt: () => view.cameraAt(),
     frame: () => view.frame(),
+    change: (part: object) => history.change(part),
+    wrongColours: () => wrongColours(),
     pose: (joint: number, turn: [number, number, number, number]) => history.change({pose: {...history.doc.pose, [joint]: turn}}, 'measured'),
     nearer: (factor: number) => view.turnCamera(0, 0, 1 / factor),
     bonesShown: () => view.bonesShown(),
     propsShown: () => view.propsShown(),
     brushAt: () => view.brushAt(),
     strokes: () => ({...session.stroke}),
+    border: () => view.borderPlace(),
+    coverage: () => view.coverage(),
+    colours: () => view.colours,
     hitAt: (x: number, y: number) => view.surfaceAt(x, y),
     pixelOf: (point: [number, number, number]) => view.pixelOf(point),
     joints: () => session.info?.joints ?? [],

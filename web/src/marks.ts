@@ -11,19 +11,21 @@ export const MARKS: readonly {meaning: string; colour: [number, number, number]}
   {meaning: 'rigid', colour: oklch(0.7, 0.18, 0.6)},
 ];
 
-/** Fills `out`, V: into MARKS. An empty or missing selection contains all vertices. A stroke marks all within its radius, also
- * what it did not reach along the surface. */
-export function marksOf(edits: readonly Edit[], positions: Float32Array, primitives: readonly Primitive[], out: Uint8Array): void {
+/** Fills `out`, V: into MARKS. `changed`: the vertices whose rows each edit of weights has changed. Hardness and rigid parts, which
+ * change what weights follow from, mark their selections; an empty or missing one contains all vertices. */
+export function marksOf(edits: readonly Edit[], changed: ReadonlyMap<object, ArrayLike<number>>, positions: Float32Array, primitives: readonly Primitive[],
+                        out: Uint8Array): void {
   out.fill(0);
   for (const e of edits) {
-    if (e.op === 'mirror' || e.op === 'other') continue;
+    const measured = e.op === 'rigid' || e.op === 'hardness';
     const mark = e.op === 'rigid' ? 3 : e.op === 'hardness' ? 2 : 1;
-    for (const v of selected(e.select, positions, primitives)) if (out[v] < mark) out[v] = mark;
+    const vertices = measured ? selected(e.select, positions, primitives) : Array.from(changed.get(e.op === 'other' ? e.entry : e) ?? []);
+    for (const v of vertices) if (out[v] < mark) out[v] = mark;
   }
 }
 
 function* selected(select: Selection | undefined, positions: Float32Array, primitives: readonly Primitive[]) {
-  for (const {sphere, brush, vertices, mesh, material} of select ?? [{}]) {
+  for (const {sphere, vertices, mesh, material} of select ?? [{}]) {
     if (vertices) {
       yield* vertices;
       continue;
@@ -36,8 +38,6 @@ function* selected(select: Selection | undefined, positions: Float32Array, primi
           const d = Math.hypot(positions[v * 3] - x, positions[v * 3 + 1] - y, positions[v * 3 + 2] - z);
           if (d > sphere.radius) continue;
         }
-        if (brush && !brush.points.some(([x, y, z]) =>
-          Math.hypot(positions[v * 3] - x, positions[v * 3 + 1] - y, positions[v * 3 + 2] - z) < brush.radius)) continue;
         yield v;
       }
     }

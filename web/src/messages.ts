@@ -1,6 +1,6 @@
 // Messages of progress and errors.
 import {SinewError} from 'sinew-skin';
-import {button, byId, el} from './dom';
+import {button, byId, el, refill} from './dom';
 import {inPage} from './words';
 
 export function showError(error: unknown): void {
@@ -23,7 +23,7 @@ export function notice(text: string, actions: [string, () => void][] = []): void
   const box = byId('notice');
   box.hidden = !text;
   const close = () => (box.hidden = true);
-  box.replaceChildren(el('p', {}, text), ...actions.map(([name, act]) => button(name, '', () => {
+  refill(box, el('p', {}, text), ...actions.map(([name, act]) => button(name, '', () => {
     close();
     act();
   })), button('Close', 'Close this remark', close));

@@ -1,15 +1,18 @@
 // Files from the picker, from a drop, from the samples, or from `sinew studio FILE`.
 import type {OpenFile, Picture} from 'sinew-skin';
-import {button, byId} from './dom';
+import {button, byId, refill} from './dom';
 import {figureOf, layersOf} from './layers';
-import {showError} from './messages';
+import {notice, showError} from './messages';
 import {isEditList, withEdits} from './edits';
 import {isZip, unzipped, workIn} from './project';
-import {history, notify, on, open, session} from './session';
+import {open} from './session';
+import {history, notify, on, session} from './state';
 import {EMPTY} from './store';
 
 const PICTURES = /\.png$/i;
 const MODELS = /\.(glb|gltf|vrm|obj)$/i;
+/** Formats that only the command line reads (src/io/foreign_document.cpp). */
+const FOREIGN = /\.(fbx|dae|x|b3d|ms3d|md5mesh|smd|3ds|lwo|ply|stl|off)$/i;
 const SKELETONS = /\.(json|tgf)$/i;
 const SAMPLES: [string, string][] = [
   ['biped', 'A person'],
@@ -17,6 +20,8 @@ const SAMPLES: [string, string][] = [
   ['quadruped', 'On four legs'],
   ['robot', 'A robot'],
 ];
+
+const listed = (names: readonly string[]) => names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 
 const chosenPath = (f: File) => (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/');
 
@@ -50,7 +55,9 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
     return notify('options');
   }
   const more = edits === null ? {} : {doc: {...EMPTY, ...withEdits(EMPTY, edits)}};
-  let model = all.find((f) => MODELS.test(f.name));
+  const models = all.filter((f) => MODELS.test(f.name));
+  let model: File | undefined = models[0];
+  const said = models.length > 1 ? `${models[0].name} is open. ${listed(models.slice(1).map((f) => f.name))} ${models.length > 2 ? 'were' : 'was'} left out: the page shows one character at a time.` : '';
   try {
     // Without a model, a JSON with layers is opened.
     for (const file of model ? [] : all.filter((f) => /\.json$/i.test(f.name)))
@@ -61,8 +68,11 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
   }
   model ??= all.find((f) => PICTURES.test(f.name));
   if (!model) {
-    const names = all.map((f) => f.name).join(', ');
-    showError(new Error(`${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file, or a .png.`));
+    const foreign = all.find((f) => FOREIGN.test(f.name));
+    const names = listed(all.map((f) => f.name));
+    showError(new Error(foreign
+      ? `${foreign.name}: the page cannot read this format. Export it as GLB or VRM from your program, or run “sinew studio ${foreign.name}”, which converts it and opens it here.`
+      : `${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file, or a .png.`));
     return;
   }
   const skeleton = all.find((f) => f !== model && SKELETONS.test(f.name));
@@ -80,6 +90,7 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
       bytes: await bytes(f),
     })));
     await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}), more);
+    if (said) notice(said);
   } catch (error) {
     showError(error);
   }
@@ -134,10 +145,10 @@ export async function openFromAddress(): Promise<void> {
   });
 }
 
-for (const [name, shown] of SAMPLES)
-  byId('samples').append(button(shown, `Open the sample ${name}`, () =>
+refill(byId('samples'), ...SAMPLES.map(([name, shown]) =>
+  button(shown, `Open the sample ${name}`, () =>
     void fetched(`./samples/${name}.glb`, `the sample ${name}`).then((bytes) => open({name: `${name}.glb`, bytes})).catch(showError),
-    {'data-sample': name}));
+    {'data-sample': name})));
 
 const picker = byId<HTMLInputElement>('files');
 export const choose = () => picker.click();

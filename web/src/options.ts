@@ -1,10 +1,11 @@
 // The options of bind in the open document: reads and changes their values.
 import {isReadBy, type Option} from 'sinew-skin';
-import {history, session, notify} from './session';
+import {history, session, notify} from './state';
 import {presetIn, valueIn} from './values';
+import {inPage} from './words';
 
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
-export const helpOf = (name: string) => optionOf(name)?.help ?? '';
+export const helpOf = (name: string) => inPage(optionOf(name)?.help ?? '');
 
 const presetOf = (name: string) => presetIn(session.options, history.doc.settings, name);
 export const valueOf = (name: string) => valueIn(session.options, history.doc.settings, name);

@@ -2,7 +2,10 @@
 import {beginStroke, continueStroke, endStroke, type Pressed} from './brush';
 import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
-import {probe, selectJoint, session, undo, view} from './session';
+import {beginBorder, choosePart, choosePlace, dragBorder, endBorder} from './finish';
+import {undo} from './session';
+import {probe, selectJoint} from './showing';
+import {session, view} from './state';
 
 const views = byId('view');
 const hover = byId('hover');
@@ -41,7 +44,8 @@ views.addEventListener('pointerdown', (event) => {
   const [x, y] = [event.clientX, event.clientY];
   // With Alt the view turns, also over the character.
   if (event.altKey) return;
-  if (!beginStroke(pressedOf(event), {shift: event.shiftKey, control: event.ctrlKey || event.metaKey}) && !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined)) return;
+  if (!beginStroke(pressedOf(event), {shift: event.shiftKey, control: event.ctrlKey || event.metaKey}) &&
+      !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined) && !beginBorder(x, y)) return;
   finger = event.pointerId;
   since = event.timeStamp;
   view.setOrbit(false);
@@ -60,6 +64,7 @@ views.addEventListener('pointermove', (event) => {
   }
   if (finger >= 0 && event.pointerId !== finger) return;
   continueStroke(pressedOf(event));
+  if (event.buttons) dragBorder(event.clientX, event.clientY);
   // Small movements during a click are ignored.
   if (down && !isClick(event)) drag(event.clientX, event.clientY);
 });
@@ -71,6 +76,7 @@ function end(event: PointerEvent) {
   if (event.pointerType === 'touch') view.setBrush(0, 0, null);
   endStroke();
   endDrag();
+  endBorder();
   if (acted) view.setOrbit(true);
   else if (click && event.button === 0 && !view.turning && !view.overGizmo)
     pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined, event.shiftKey);
@@ -82,10 +88,15 @@ export function pick(x: number, y: number, within?: number, also = false): void 
   const joint = also ? -1 : view.jointAt(x, y, within);
   if (joint >= 0) selectJoint(joint);
   else if (session.tool === 'draw') addAt(x, y);
-  else probe(view.surfaceAt(x, y)?.vertex ?? null, also);
+  else {
+    const vertex = view.surfaceAt(x, y)?.vertex ?? null;
+    probe(vertex, also);
+    if (!also) choosePlace(vertex);
+  }
 }
 views.addEventListener('dblclick', (event) => {
-  if (session.tool === 'look') view.focus(event.clientX, event.clientY);
+  const hit = session.tool === 'look' && view.surfaceAt(event.clientX, event.clientY);
+  if (hit && !choosePart(hit.vertex)) view.focus(event.clientX, event.clientY);
 });
 views.addEventListener('pointerup', end);
 views.addEventListener('pointercancel', end);

@@ -1,9 +1,11 @@
 // Poses: standard poses of the skeleton, animations of the file, and the blending of joints.
-import {degreesOf, partOf, turnOf, type Degrees} from './angles';
-import {button, byId, choice, el, figure, refill, slider} from './dom';
-import {request, history, on, session, setClip, shownPose, view} from './session';
+import {degreesOf, turnOf, type Degrees} from './angles';
+import {button, byId, choice, el, figure, refill, slider, type VNode} from './dom';
+import {setClip} from './showing';
+import {history, on, session, view} from './state';
+import {request, shownPose} from './work';
 import {keepPose} from './timeline';
-import {boundPose, fromRest, restsBound} from './rest';
+import {boundPose, restsBound, turnsOf} from './rest';
 import type {Pose} from './track';
 import type {Quaternion} from './view';
 
@@ -15,7 +17,7 @@ let typed: {turn: readonly number[] | undefined; degrees: Degrees} = {turn: unde
 let typing = false;
 
 /** The rotation of the selected joint in degrees; in a flat figure only about the line of sight. */
-function turns(): HTMLElement[] {
+function turns(): VNode[] {
   const {joint, info, flat, clip} = session;
   if (joint < 0 || clip >= 0 || !info) return [];
   const turn = shownPose()[joint];
@@ -36,21 +38,11 @@ function turns(): HTMLElement[] {
   ];
 }
 
-/** A share of a pose of ten numbers a joint, as rotations by joint. */
-function turnsOf(pose: readonly number[], joints: number, share: number): Record<number, Quaternion> {
-  const turned: Record<number, Quaternion> = {};
-  for (let j = 0; j < joints; ++j) {
-    const q = pose.slice(j * 10, j * 10 + 4) as Quaternion;
-    if (q[3] !== 1) turned[j] = [...fromRest(session.base, j, partOf(q, share))] as Quaternion;
-  }
-  return {...boundPose(session.base, joints) as Record<number, Quaternion>, ...turned};
-}
-
 /** The pose of that name, or a share of it. */
 function take(name: string, share: number, merge = '') {
   const found = session.opened?.poses.find((p) => p.name === name);
   if (!found) return;
-  chosen = {name, share, pose: turnsOf(found.pose, session.info!.joints.length, share)};
+  chosen = {name, share, pose: turnsOf(found.pose, session.info!.joints.length, share, session.base)};
   setClip(-1);
   typing = !!merge;  // keeps the slider that is being dragged
   history.change({pose: chosen.pose}, merge);
@@ -66,7 +58,7 @@ function draw() {
   const {info, opened, clip} = session;
   if (!info || !opened) return;
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
-  const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
+  const parts: VNode[] = [el('h2', {}, 'Pose')];
   if (session.flat) parts.push(el('p', {class: 'dim'}, 'Choose the tool Pose (R). Turn the selected joint by its handle, or type the angle.'));
   else {
     const name = chosen.pose === history.doc.pose && !session.onTrack ? chosen.name : '';

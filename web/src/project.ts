@@ -1,7 +1,7 @@
 // A project: the opened files and what was done with them, as one ZIP. No DOM.
 import {strFromU8, strToU8, unzipSync, zipSync, type Zippable} from 'fflate';
 import {SinewError, type OpenFile} from 'sinew-skin';
-import type {KeptBinding, Work} from './session';
+import type {KeptBinding, Work} from './work';
 import {EMPTY, editsOf, withSkeleton, type Doc} from './store';
 
 export const EXTENSION = '.sinew';

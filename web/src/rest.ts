@@ -1,5 +1,6 @@
 // The rest pose of the file, as a pose of the core: what the rotations of the page are added to. No DOM.
 import {Quaternion} from 'three';
+import {partOf} from './angles';
 
 export type Turn = readonly [number, number, number, number];
 
@@ -39,4 +40,14 @@ export function boundPose(base: Float64Array | null, joints: number): Record<num
   const out: Record<number, Turn> = {};
   for (let j = 0; base && j < joints; ++j) if (base[j * NUMBERS + 3] !== 1) out[j] = fromRest(base, j, [0, 0, 0, 1]);
   return out;
+}
+
+/** A share of a pose of ten numbers a joint, as rotations by joint. */
+export function turnsOf(pose: readonly number[], joints: number, share: number, base: Float64Array | null): Record<number, Turn> {
+  const turned = boundPose(base, joints);
+  for (let j = 0; j < joints; ++j) {
+    const [x, y, z, w] = pose.slice(j * NUMBERS, j * NUMBERS + 4);
+    if (w !== 1) turned[j] = [...fromRest(base, j, partOf([x, y, z, w], share))] as unknown as Turn;
+  }
+  return turned;
 }

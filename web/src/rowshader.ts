@@ -59,6 +59,16 @@ export class RowShader {
     return material;
   }
 
+  /** Vertices stay where they are, if asked, until `resume` gets what this gives. */
+  stop(yes: boolean): number {
+    const {value} = this.slots;
+    if (yes) this.slots.value = 0;
+    return value;
+  }
+  resume(slots: number): void {
+    this.slots.value = slots;
+  }
+
   /** J × 12, three rows each; null: vertices stay where they are. `width`: the slots of the rows of all geometries. */
   setMatrices(matrices: Float64Array | null, width: number): void {
     this.slots.value = matrices ? width : 0;

@@ -17,8 +17,19 @@ export type Edit =
   | ({op: 'sharpen'} & Painted)
   | ({op: 'replace'; joints: string; with: string} & Painted)
   | {op: 'mirror'; from: 'left' | 'right'}
+  | ({op: 'pin'; pins: readonly Pin[]; reach?: number} & Painted)
+  | ({op: 'assign'; joint?: string; as?: 'file'; parts?: true} & Painted)
+  | ({op: 'border'; joints: readonly [string, string]; shift?: number; width?: number} & Painted)
   /** An entry of an edit list that the page cannot make, as its file has it. */
   | {op: 'other'; list: 'falloff' | 'rigid' | 'edits'; entry: Readonly<Record<string, unknown>>};
+/** A row that is known: at a vertex, or at a place of the surface. */
+export interface Pin {
+  vertex?: number;
+  point?: Triple;
+  weights: Readonly<Record<string, number>>;
+  /** Only the strongest joint is meant. */
+  strongest?: true;
+}
 /** What all edits of weights may have. */
 export interface Painted {
   select?: Selection;
@@ -50,6 +61,8 @@ export type Selection = Where[];
 
 /** The state that undo restores. Fields are replaced, never changed in place. */
 export interface Doc {
+  /** What the edits begin with: a bind, or the weights that the file has. */
+  start: 'bind' | 'file';
   /** The drawn skeleton; null: the file's own. */
   bones: readonly Bone[] | null;
   /** Flat figures: distance in pixels over which a bone's influence falls off; 0 = automatic. */
@@ -71,9 +84,11 @@ export interface Doc {
   pose: Pose;
   /** Poses kept as keys. */
   track: Track;
+  /** Poses by hand that stand beside the standard poses. */
+  poses: readonly Pose[];
 }
 
-export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], lockedWhere: null, held: [], edits: [], pose: {}, track: NO_TRACK};
+export const EMPTY: Doc = {start: 'bind', bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], lockedWhere: null, held: [], edits: [], pose: {}, track: NO_TRACK, poses: []};
 
 export class History {
   private past: Doc[] = [];
@@ -172,6 +187,8 @@ function listsOf(doc: Doc) {
     else if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
     else if (e.op === 'rigid') rigid.push({joints: [e.joint], ...(e.select ? {select: e.select} : {})});
     else edits.push(e);
+  // Distances, which these change, are not in a file.
+  if (doc.start === 'file') falloff.length = rigid.length = 0;
   const lock = {...(doc.locked.length ? {joints: doc.locked} : {}), ...(doc.lockedWhere ? {select: doc.lockedWhere} : {})};
   return {edits, rest: {...(rigid.length ? {rigid} : {}), ...(falloff.length ? {falloff} : {}), ...(Object.keys(lock).length ? {lock} : {})}};
 }
@@ -212,7 +229,7 @@ export interface Applied {
 }
 export function appliedOf(doc: Doc): Applied {
   const {edits, rest} = listsOf(doc);
-  return {base: JSON.stringify([settingsOf(doc), rest]), edits};
+  return {base: JSON.stringify([settingsOf(doc), rest, doc.start]), edits};
 }
 
 /** The steps from weights with some edits to those with others: how many are taken back, and which are then applied; null: all
@@ -232,8 +249,8 @@ export const listBelow = (of: Applied) => JSON.stringify({sinew: 'edits', ...JSO
 export function belowStrokes(from: Applied | null, to: Applied): 'other' | 'anew' | null {
   if (!from || !to.edits.length || from.edits.length !== to.edits.length || from.edits.some((e, i) => e !== to.edits[i])) return null;
   const read = (of: Applied) => {
-    const [settings, {lock}] = JSON.parse(of.base) as [Settings, {lock?: object}];
-    return JSON.stringify([settings.filter(([name]) => name === 'max-influences'), lock]);
+    const [settings, {lock}, start] = JSON.parse(of.base) as [Settings, {lock?: object}, Doc['start']];
+    return JSON.stringify([settings.filter(([name]) => name === 'max-influences'), lock, start]);
   };
   return read(from) === read(to) ? 'other' : 'anew';
 }
@@ -251,7 +268,7 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
   if (doc === before) return 'none';
   if (doc.bones !== before.bones || doc.smoothness !== before.smoothness) return 'joints';
   const names = new Set([...Object.keys(doc.settings), ...Object.keys(before.settings)]);
-  let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.lockedWhere !== before.lockedWhere || doc.edits !== before.edits;
+  let weigh = doc.start !== before.start || doc.falloff !== before.falloff || doc.locked !== before.locked || doc.lockedWhere !== before.lockedWhere || doc.edits !== before.edits;
   if (!sameNames(doc.exclude, before.exclude) || !sameNames(doc.include, before.include)) return 'bind';
   for (const name of names) {
     if (sameValue(doc.settings[name], before.settings[name])) continue;
@@ -265,7 +282,7 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
 /** A renamed or removed joint: its settings are renamed or removed. Poses and keys refer to numbers and are removed. */
 export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: string | null = null): Partial<Doc> {
   const keys = doc.track.keys.length ? {track: {...doc.track, keys: []}} : {};
-  if (!from) return {bones, pose: {}, ...keys};
+  if (!from) return {bones, pose: {}, poses: [], ...keys};
   const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
   const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
   const edits = doc.edits.flatMap((e): Edit[] => {
@@ -274,10 +291,22 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
       if (e.joints !== from && e.with !== from) return [e];
       return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
     }
+    const named = (name: string) => (name === from ? to : name);
+    if (e.op === 'pin') {
+      const pins = e.pins.flatMap((pin) => {
+        const weights = Object.entries(pin.weights).map(([name, w]) => [named(name), w] as const);
+        return weights.every(([name]) => name) ? [{...pin, weights: Object.fromEntries(weights) as Record<string, number>}] : [];
+      });
+      return pins.length ? [{...e, pins}] : [];
+    }
+    if (e.op === 'border') {
+      const [a, b] = e.joints.map(named);
+      return a && b ? [{...e, joints: [a, b]}] : [];
+    }
     if (e.op === 'scale' || e.op === 'multiply') return e.joints !== from ? [e] : to ? [{...e, joints: to}] : [];
     return e.op === 'other' || !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
   });
-  return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), held: list(doc.held), falloff, edits};
+  return {bones, pose: {}, poses: [], ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), held: list(doc.held), falloff, edits};
 }
 
 /** The file, together with the drawn skeleton. */
@@ -324,10 +353,10 @@ export function outputName(input: string): string {
 }
 
 /** The whole command. */
-export function commandLine(input: string, skeleton: string | undefined, options: string, edits: boolean): string {
+export function commandLine(input: string, skeleton: string | undefined, options: string, edits: boolean, start: Doc['start'] = 'bind'): string {
   const stem = input.replace(/\.[^.]*$/, '');
   return [
-    'sinew bind',
+    start === 'file' ? 'sinew apply' : 'sinew bind',
     quoted(input),
     '-o',
     quoted(outputName(input)),

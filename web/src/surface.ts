@@ -1,9 +1,10 @@
 // The shown quantity on the surface, its legend, and the numbers of the clicked vertex.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
 import type {Defects, Rows} from 'sinew-skin';
-import {byId, el, refill, slider} from './dom';
+import {byId, el, refill, slider, type VNode} from './dom';
 import {MARKS, marksOf} from './marks';
-import {canCompare, history, on, session, view, type Mode} from './session';
+import {history, on, session, view, type Mode} from './state';
+import {canCompare, canEdit} from './work';
 
 /** needs: the step that is missing before it can be shown. */
 export const MODES: {mode: Mode; name: string; help: string; needs?: string; can: () => boolean}[] = [
@@ -13,7 +14,7 @@ export const MODES: {mode: Mode; name: string; help: string; needs?: string; can
    can: () => !!session.rows && session.joint >= 0},
   {mode: 'distance', name: 'Distance', help: 'The distance to the selected joint through the volume (4)', needs: 'select a joint that moves skin',
    can: () => session.tool !== 'draw' && !session.flat && session.joint >= 0 && !!session.info?.joints[session.joint].deforms},
-  {mode: 'coverage', name: 'How bound', help: 'How each vertex got its weights (5)', needs: 'bind first', can: () => !!session.bound},
+  {mode: 'coverage', name: 'How bound', help: 'How each vertex got its weights (5)', needs: 'bind first', can: () => !!session.bound && history.doc.start === 'bind'},
   {mode: 'difference', name: 'Against file', help: 'The difference to the file’s own weights (6)', needs: 'bind a file that comes with weights',
    can: () => !!session.difference},
   {mode: 'marks', name: 'By hand', help: 'The vertices changed by hand (7)', needs: 'paint something first', can: () => history.doc.edits.length > 0},
@@ -40,6 +41,22 @@ function largest(values: Float32Array): number {
   return most;
 }
 
+/** The joints' colours; where only some are to be in colour, the others are grey. */
+function palette(): Float32Array {
+  const joints = session.only?.joints;
+  if (!joints) return view.jointPalette;
+  const out = new Float32Array(view.jointPalette.length).fill(0.22);
+  for (const j of joints) out.set(colourOf(j), j * 3);
+  return out;
+}
+
+function currentMarks(): Uint8Array {
+  const {opened, info, byHand} = session;
+  const out = new Uint8Array(opened!.positions.length / 3);
+  marksOf(history.doc.edits, byHand, opened!.positions, info!.primitives, out);
+  return out;
+}
+
 function recolour() {
   const {mode, rows, joint, difference, bound, distance} = session;
   if (!session.opened || !session.info) return;
@@ -55,21 +72,24 @@ function recolour() {
   byId('beside').hidden = !beside;
   const colours = view.colours;
   colours.fill(0.3);
-  if (mode === 'joints' && rows) blendColours(rows, view.jointPalette, colours);
+  if (mode === 'joints' && rows) {
+    blendColours(rows, palette(), colours);
+    session.only?.vertices?.forEach((yes, v) => !yes && colours.fill(0.16, 3 * v, 3 * v + 3));
+  }
   if (mode === 'weight' && rows && joint >= 0) weightColours(rows, joint, colours);
   if (mode === 'difference' && difference) valueColours(difference, 1, colours);
   if (mode === 'coverage' && bound) bound.coverage.forEach((c, v) => colours.set(COVERAGE[c].colour, v * 3));
   if (mode === 'distance' && distance) valueColours(distance.values, largest(distance.values), colours);
   if (mode === 'marks') {
-    if (marks.length * 3 !== colours.length) marks = new Uint8Array(colours.length / 3);
-    marksOf(history.doc.edits, session.opened.positions, session.info.primitives, marks);
+    marks = currentMarks();
     marks.forEach((m, v) => colours.set(MARKS[m].colour, v * 3));
   }
   const {ownRows} = session.opened;
   const other = view.coloursBeside;
   if (beside && other && ownRows) {
     other.set(colours);
-    if (mode === 'joints') blendColours(ownRows, view.jointPalette, other);
+    // The file has neither coverage nor changes by hand, and no difference to itself: its side shows its joints.
+    if (['joints', 'coverage', 'difference', 'marks'].includes(mode)) blendColours(ownRows, palette(), other);
     if (mode === 'weight' && joint >= 0) weightColours(ownRows, joint, other);
   }
   view.setSurface(mode === 'look');
@@ -77,15 +97,36 @@ function recolour() {
   view.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
 }
 
+/** How many vertices have another colour than their weights say, where the surface shows joints or a weight. For tests. */
+export function wrongColours(): number {
+  const {mode, rows, joint, only} = session;
+  if (!rows || only?.vertices || !(mode === 'joints' || (mode === 'weight' && joint >= 0))) return 0;
+  const wanted = new Float32Array(view.colours.length);
+  if (mode === 'joints') blendColours(rows, palette(), wanted);
+  else weightColours(rows, joint, wanted);
+  return wanted.reduce((n, c, i) => n + Number(Math.abs(c - view.colours[i]) > 1e-4), 0);
+}
+
+/** Does something while the surface shows joints, all or only some. */
+export function withJoints<T>(only: typeof session.only, work: () => T): T {
+  const {mode, only: before} = session;
+  Object.assign(session, {mode: 'joints', only});
+  recolour();
+  const out = work();
+  Object.assign(session, {mode, only: before});
+  recolour();
+  return out;
+}
+
 /** One line for each kind that occurs. */
-function counted(kinds: readonly {meaning: string; colour: readonly number[]}[], of: Uint8Array): HTMLElement[] {
+function counted(kinds: readonly {meaning: string; colour: readonly number[]}[], of: Uint8Array): VNode[] {
   const counts = kinds.map(() => 0);
   for (const k of of) ++counts[k];
   return kinds.flatMap(({meaning, colour}, k) =>
     counts[k] ? [el('div', {class: 'key'}, swatch(colour), `${meaning}: ${counts[k].toLocaleString('en')}`)] : []);
 }
 
-function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.voxels>): HTMLElement[] {
+function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.voxels>): VNode[] {
   let boundary = 0;
   for (let i = 4; i < leaves.length; i += 5) boundary += leaves[i];
   const number = (n: number) => n.toLocaleString('en');
@@ -101,7 +142,7 @@ function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.v
   ];
 }
 
-function defectLegend({triangles, edges}: Defects): HTMLElement[] {
+function defectLegend({triangles, edges}: Defects): VNode[] {
   const [, intersecting, unknown] = triangles.reduce((n, t) => (++n[t], n), [0, 0, 0]);
   let boundary = 0;
   for (let i = 2; i < edges.length; i += 3) if (edges[i] === 1) ++boundary;
@@ -123,7 +164,7 @@ function drawLegend() {
             el('div', {class: 'ends'}, el('span', {}, low), el('span', {}, high))];
   };
   const name = joint >= 0 && info ? info.joints[joint].name : '';
-  let parts: HTMLElement[] = [];
+  let parts: VNode[] = [];
   if (mode === 'weight' && rows && joint >= 0) parts = bar(`Weight of ${name}`, '0', '1');
   if (mode === 'difference' && difference) parts = bar('Difference to the file’s weights (sum over joints)', '0', '1 and more');
   if (mode === 'distance' && distance) parts = bar(`Distance from ${name}`, '0', largest(distance.values).toPrecision(3));
@@ -133,7 +174,7 @@ function drawLegend() {
   if (mode === 'defects' && session.defects) parts = defectLegend(session.defects);
   const box = byId('legend');
   box.hidden = !parts.length;
-  box.replaceChildren(...parts);
+  refill(box, ...parts);
 }
 
 /** Sets the weight of a joint at the shown vertices. */
@@ -157,22 +198,22 @@ function meanOf({width, joints, shares}: Rows, vertices: readonly number[]): [jo
 }
 
 function drawProbe() {
-  const {probed, rows, info, bound, stale} = session;
+  const {probed, rows, info, bound} = session;
   const box = byId('probe');
   box.hidden = !probed.length || !rows;
   if (!probed.length || !rows || !info) return;
   const many = probed.length > 1;
-  const editable = !!bound && !stale && !session.refining;
+  const editable = canEdit() && !session.refining;
   const {held} = history.doc;
   const row = (joint: number, weight: number, may: boolean) => {
     const {name} = info.joints[joint];
     const value = may && !held.includes(name)
       ? el('input', {type: 'number', min: '0', max: '1', step: '0.05', value: weight.toFixed(3), 'aria-label': `Weight of ${name}`,
-                     on: {change: (event) => setWeight(joint, (event.target as HTMLInputElement).valueAsNumber)}})
+                     onChange: (event: Event) => setWeight(joint, (event.target as HTMLInputElement).valueAsNumber)})
       : el('b', {}, weight.toFixed(3));
     return el('div', {class: 'key'}, swatch(colourOf(joint)), name, value);
   };
-  const rowsOf = (of: Rows, may = false): HTMLElement[] => {
+  const rowsOf = (of: Rows, may = false): VNode[] => {
     const out = meanOf(of, probed).map(([joint, weight]) => row(joint, weight, may));
     return out.length ? out : [el('div', {}, many ? 'have no weights' : 'has no weights')];
   };
@@ -182,7 +223,12 @@ function drawProbe() {
   if (editable && joint >= 0 && !meanOf(rows, probed).some(([j]) => j === joint)) lines.push(row(joint, 0, true));
   const own = session.beside && canCompare() ? session.opened!.ownRows : null;
   if (own) lines.push(el('small', {}, 'In the file'), ...rowsOf(own));
-  if (bound && !many) lines.push(el('small', {}, COVERAGE[bound.coverage[probed[0]]].meaning));
+  if (!many) {
+    const mark = currentMarks()[probed[0]];
+    if (mark) lines.push(el('small', {}, `by hand: ${MARKS[mark].meaning}`));
+    else if (history.doc.start === 'file') lines.push(el('small', {}, 'as in the file'));
+    else if (bound) lines.push(el('small', {}, COVERAGE[bound.coverage[probed[0]]].meaning));
+  }
   refill(box, ...lines);
 }
 

@@ -1,50 +1,43 @@
-// The steps of the work as tabs over the right panel. A tool opens the tab that it belongs to.
-import {byId, el} from './dom';
-import {on, session, type Tool} from './session';
+// The rooms of the work: each has its panel, and its tool for the pointer.
+import {byId, el, refill} from './dom';
+import {icon} from './icons';
+import {setStep} from './showing';
+import {on, session, type Step} from './state';
 
-const STEPS = [['bind', 'Bind'], ['pose', 'Pose'], ['paint', 'Paint'], ['compare', 'Compare'], ['export', 'Export']] as const;
-export type Step = (typeof STEPS)[number][0];
-const OF_TOOL: Partial<Record<Tool, Step>> = {turn: 'pose', paint: 'paint', draw: 'bind'};
-
+export const STEPS: {step: Step; name: string; help: string; flat: boolean}[] = [
+  {step: 'bind', name: 'Bind', help: 'The skeleton, and the first weights', flat: true},
+  {step: 'finish', name: 'Finish', help: 'Answer questions where the weights are likely wrong (V)', flat: false},
+  {step: 'paint', name: 'Paint', help: 'Change weights by brush (P)', flat: false},
+  {step: 'pose', name: 'Pose', help: 'Turn joints, and keep poses as an animation (R)', flat: true},
+  {step: 'export', name: 'Export', help: 'Files, and the command that does the same', flat: true},
+];
 const list = byId('tabs');
-const tabs = STEPS.map(([step, name]) => {
-  const tab = el('button', {type: 'button', role: 'tab', id: `tab-${step}`, 'aria-controls': `step-${step}`, on: {click: () => show(step)}}, name);
-  byId(`step-${step}`).setAttribute('aria-label', `Step: ${name}`);
-  return tab;
-});
-list.append(...tabs);
+const shown = () => STEPS.filter(({flat}) => flat || !session.flat);
 
-export function show(step: Step): void {
-  STEPS.forEach(([other], i) => {
-    const on = other === step;
-    byId(`step-${other}`).hidden = !on;
-    tabs[i].setAttribute('aria-selected', String(on));
-    tabs[i].tabIndex = on ? 0 : -1;
-  });
-  byId('right').scrollTop = 0;
-}
-
-list.addEventListener('keydown', (event) => {
-  const now = tabs.indexOf(document.activeElement as HTMLButtonElement);
-  const to = {ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1}[event.key];
-  if (to === undefined || now < 0) return;
+function move(event: KeyboardEvent) {
+  const steps = shown().map(({step}) => step);
+  const now = steps.indexOf(session.step);
+  const to = {ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: steps.length - 1}[event.key];
+  if (to === undefined) return;
   event.preventDefault();
   event.stopPropagation();
-  const next = (to + tabs.length) % tabs.length;
-  show(STEPS[next][0]);
-  tabs[next].focus();
-});
+  setStep(steps[(to + steps.length) % steps.length]);
+  byId(`tab-${session.step}`).focus();
+}
 
-let tool: Tool = session.tool;
-on(['character'], () => {
+let last: Step | null = null;
+function draw() {
   list.hidden = !session.opened;
-  byId('tab-compare').hidden = session.flat;
-  tool = session.tool;
-  show('bind');
-});
-on(['tool'], () => {
-  const step = session.tool === tool ? undefined : OF_TOOL[session.tool];
-  tool = session.tool;
-  if (step) show(step);
-});
-show('bind');
+  refill(list, ...shown().map(({step, name, help}) => el('button', {
+    type: 'button', role: 'tab', id: `tab-${step}`, title: help, 'aria-controls': `step-${step}`, 'aria-selected': step === session.step,
+    tabIndex: step === session.step ? 0 : -1, onClick: () => setStep(step), onKeyDown: move,
+  }, icon(step), name)));
+  // The focus does not stay in a panel that is hidden.
+  if (document.activeElement?.closest(`[role=tabpanel]:not(#step-${session.step})`)) byId(`tab-${session.step}`).focus();
+  for (const {step} of STEPS) byId(`step-${step}`).hidden = step !== session.step;
+  document.body.dataset.step = session.step;
+  if (last !== session.step) byId('right').scrollTop = 0;
+  last = session.step;
+}
+on(['character', 'tool'], draw);
+draw();

@@ -1,15 +1,11 @@
-// The bar over the view: tools, the quantity on the surface, and what else is drawn.
-import {button, byId, el, refill} from './dom';
-import {canCompare, canDraw, history, on, session, setBeside, setMode, setTool, view, type Tool} from './session';
+// The bar over the view: the quantity on the surface, and what else is drawn.
+import {button, byId, el, refill, type VNode} from './dom';
+import {setBeside, setMode} from './showing';
+import {history, on, session, view} from './state';
+import {canCompare} from './work';
 import {MODES} from './surface';
 import {timelineShown, toggleTimeline} from './timeline';
 
-const TOOLS: {tool: Tool; name: string; help: string; needs?: string; can: () => boolean}[] = [
-  {tool: 'look', name: 'Look', help: 'Turn the view; click to select (V)', can: () => true},
-  {tool: 'turn', name: 'Pose', help: 'Turn the selected joint (R)', can: () => true},
-  {tool: 'paint', name: 'Paint', help: 'Change weights of the selected joint by brush (P)', needs: 'bind first', can: () => !!session.bound},
-  {tool: 'draw', name: 'Draw', help: 'Place and move joints of the skeleton (D)', can: canDraw},
-];
 const titleOf = ({help, needs, can}: {help: string; needs?: string; can: () => boolean}) => (needs && !can() ? `${help}: ${needs}` : help);
 let skeleton = true, wire = false;
 
@@ -28,13 +24,11 @@ export function toggleBeside(): void {
 
 function draw() {
   if (!session.opened) return;
-  const group = (...buttons: HTMLElement[]) => el('div', {class: 'group'}, ...buttons);
+  const group = (...buttons: VNode[]) => el('div', {class: 'group'}, ...buttons);
   byId('tools').hidden = false;
   // Buttons that a flat figure does not need are hidden.
   const shown = <T extends {can: () => boolean}>(list: T[]) => (session.flat ? list.filter((x) => x.can()) : list);
   refill(byId('tools'),
-    group(...shown(TOOLS).filter((t) => t.tool !== 'draw' || canDraw()).map((t) => button(t.name, titleOf(t), () => setTool(t.tool),
-                                     {'aria-pressed': session.tool === t.tool, disabled: !t.can()}))),
     group(
       button('Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
       ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,

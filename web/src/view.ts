@@ -2,9 +2,15 @@
 import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
+import {Bones} from './bones';
 import {jointColours} from './colours';
-import type {Core, Defects, Material, ModelInfo, Prop, Rows} from 'sinew-skin';
-import {ROW_ATTRIBUTES, RowShader, setRows} from './rowshader';
+import {Leaves, defectsOver, removeDefects} from './inside';
+import {behind, lookOf, texturesOf} from './looks';
+import type {Core, Defects, ModelInfo, Prop, Rows} from 'sinew-skin';
+import {Overlay, type PlaceOf} from './overlay';
+import {skinned, type OnEdges} from './places';
+import {RaySurface} from './rays';
+import {RowShader, setRows} from './rowshader';
 import type {Crossing, Point} from './skeleton';
 
 type Opened = ReturnType<Core['open']>;
@@ -15,28 +21,14 @@ interface Posed {
   normals: Float32Array | null;
 }
 
-/** A surface for rays: where the core places the vertices. It is not drawn. */
-function pickable(of: THREE.BufferGeometry): THREE.Mesh {
-  const geometry = new THREE.BufferGeometry();
-  geometry.setIndex(of.getIndex());
-  geometry.setAttribute('position', (of.getAttribute('position') as THREE.BufferAttribute).clone());
-  for (const {start, count, materialIndex} of of.groups) geometry.addGroup(start, count, materialIndex);
-  const mesh = new THREE.Mesh(geometry);
-  mesh.matrixAutoUpdate = mesh.matrixWorldAutoUpdate = false;
-  return mesh;
-}
-
 /** A second view of the same scene from the same camera, with another surface instead of the first. */
 interface Beside {
   renderer: THREE.WebGLRenderer;
   orbit: OrbitControls;
   gizmo: TransformControls;
   mesh: THREE.Mesh;
-  pick: THREE.Mesh;
+  pick: RaySurface;
 }
-
-/** Offset in depth steps, to draw behind other surfaces at the same position. */
-const behind = (steps: number) => ({polygonOffset: true, polygonOffsetFactor: steps, polygonOffsetUnits: steps});
 
 /** The wheel zooms to the pointer, by a seventh for each step. */
 function wheelOf(orbit: OrbitControls) {
@@ -60,28 +52,6 @@ export interface Hit {
   bind: [number, number, number];
   /** The direction to the camera, turned as the surface is there from the pose to bind space. */
   facing: [number, number, number];
-}
-
-/** A bone from (0, 0, 0) to (0, 0, 1): a pyramid on a square near its head, and its tip. */
-function octahedron(): THREE.BufferGeometry {
-  const [width, at] = [0.1, 0.14];
-  const ring = [[width, 0, at], [0, width, at], [-width, 0, at], [0, -width, at]];
-  const corners = ring.flatMap((p, k) => {
-    const q = ring[(k + 1) % 4];
-    return [...q, ...p, 0, 0, 0, ...p, ...q, 0, 0, 1];
-  });
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(corners), 3));
-  geometry.computeVertexNormals();
-  return geometry;
-}
-
-const Z = new THREE.Vector3(0, 0, 1);
-/** Places it from head to tail, as thick as it is long. */
-function boneMatrix(head: THREE.Vector3, tail: THREE.Vector3): THREE.Matrix4 {
-  const along = tail.clone().sub(head);
-  const length = along.length() || 1e-9;
-  return new THREE.Matrix4().compose(head, new THREE.Quaternion().setFromUnitVectors(Z, along.divideScalar(length)), new THREE.Vector3().setScalar(length));
 }
 
 /** Whether WebGL runs on the processor, without a graphics card. */
@@ -118,7 +88,8 @@ export class View {
   private readonly world = new THREE.Group();
   private away = false;  // the character looks along -z
   private mesh: THREE.Mesh | null = null;
-  private pick: THREE.Mesh | null = null;
+  private pick: RaySurface | null = null;
+  private readonly overlay = new Overlay();
   private readonly rows = new RowShader(!this.software);
   private width = 0;  // of the rows that are set; 0: none
   private geometry = new THREE.BufferGeometry();
@@ -128,16 +99,16 @@ export class View {
   private looks: THREE.Material[] = [];
   private plain: THREE.MeshLambertMaterial;
   private readonly bare = new THREE.MeshLambertMaterial({color: 0x8a8f99, side: THREE.DoubleSide});  // of what has no weights
-  private bones: THREE.InstancedMesh | null = null;  // an octahedron each
-  private dots: THREE.Points | null = null;
+  private bones: Bones | null = null;
   private readonly brush = new THREE.Group();  // a ring on the surface, and its middle
   private beside: Beside | null = null;
-  private voxels: THREE.InstancedMesh | null = null;
-  private shownLeaves: Float32Array | null = null;
+  private readonly leaves: Leaves;
+  private shownRows: Rows | null = null;
   private defects: THREE.Group | null = null;  // over the surface, whose positions it shares
   private info: ModelInfo | null = null;
   private matrices: Float64Array | null = null;
   private skeletonShown = true;
+  private thin = false;
   private palette = new Float32Array();
   private selected = -1;
   private smooth = false;
@@ -153,13 +124,14 @@ export class View {
   /** A joint is rotated: its rotation along its own axes. `done`: the handle was released. */
   onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
 
-  /** The camera has turned. */
-  onCamera: () => void = () => {};
+  /** Called after each frame. */
+  readonly cameraListeners: (() => void)[] = [];
 
   /** The browser has taken the graphics context, or has given it back. */
   onLost: (lost: boolean) => void = () => {};
 
   constructor(private readonly place: HTMLElement) {
+    this.leaves = new Leaves(this.world);
     this.renderer = this.makeRenderer();
     place.append(this.renderer.domElement);
     this.renderer.domElement.addEventListener('webglcontextlost', () => this.onLost(true));
@@ -183,7 +155,7 @@ export class View {
     };
     this.brush.add(ring(0xffffff, 1), ring(0x000000, 0.985), ring(0xffffff, 0.06));
     this.brush.visible = false;
-    this.world.add(this.brush);
+    this.world.add(this.brush, this.overlay.group);
 
     this.orbit = new OrbitControls(this.camera, this.renderer.domElement);
     wheelOf(this.orbit);
@@ -205,7 +177,7 @@ export class View {
         this.rough = true;
       }
       this.render();
-      this.onCamera();
+      for (const listener of this.cameraListeners) listener();
       ++this.drawn;
       this.frames.push(time);
       if (this.frames.length > 120) this.frames.shift();
@@ -288,12 +260,12 @@ export class View {
     info.primitives.forEach((p) => g.addGroup(p.first_triangle * 3, p.triangle_count * 3, p.material + 1));
     g.boundingSphere = null;
 
-    this.pick = pickable(g);
+    this.pick = new RaySurface(g);
     const box = this.box();
     this.size = box.getSize(new THREE.Vector3()).length() || 1;
     this.plane = planeOf(box);
-    const textures = await this.texturesOf(opened);
-    this.looks = [this.lookOf(undefined, []), ...info.materials.map((m) => this.lookOf(m, textures))];
+    const textures = await texturesOf(opened);
+    this.looks = [lookOf(undefined, []), ...info.materials.map((m) => lookOf(m, textures))];
     for (const look of this.looks) this.rows.patch(look);
     this.mesh = new THREE.Mesh(g, this.looks);
     this.mesh.frustumCulled = false;
@@ -339,7 +311,7 @@ export class View {
   /** The box of the surface as it is shown, in the world. */
   private box(): THREE.Box3 {
     const box = new THREE.Box3();
-    const positions = this.pick!.geometry.getAttribute('position');
+    const positions = this.pick!.positions;
     const at = new THREE.Vector3();
     for (let v = 0; v < positions.count; ++v) {
       at.fromBufferAttribute(positions, v);
@@ -378,7 +350,7 @@ export class View {
       const gizmo = this.makeGizmo(renderer.domElement, orbit);
       gizmo.enabled = this.gizmo.enabled;
       if (this.gizmo.object) gizmo.attach(this.handle);
-      this.beside = {renderer, orbit, gizmo, mesh, pick: pickable(geometry)};
+      this.beside = {renderer, orbit, gizmo, mesh, pick: new RaySurface(geometry)};
     } else if (this.beside) {
       const {renderer, orbit, gizmo, mesh} = this.beside;
       this.beside = null;
@@ -428,99 +400,43 @@ export class View {
   }
   /** Shows leaves of the volume instead of the surface, N × 5 (Core.volume). Leaves in front of the cut, a share of the depth, are
    * hidden to show the inside. Null: shows the surface again. */
-  setVoxels(leaves: Float32Array | null, cut: number, colours: {within: readonly number[]; boundary: readonly number[]}): void {
+  setVoxels(leaves: Float32Array | null, cut: number, colours: Parameters<Leaves['show']>[2]): void {
     if (this.mesh) this.mesh.visible = !leaves;
     for (const prop of this.props) prop.visible = !leaves;
-    if (leaves !== this.shownLeaves) {
-      this.shownLeaves = leaves;
-      if (this.voxels) {
-        this.voxels.removeFromParent();
-        this.voxels.geometry.dispose();
-        this.voxels.dispose();
-      }
-      this.voxels = leaves && new THREE.InstancedMesh(
-        new THREE.BoxGeometry(), new THREE.MeshLambertMaterial(), leaves.length / 5);
-      if (this.voxels) {
-        this.voxels.frustumCulled = false;
-        this.world.add(this.voxels);
-      }
-    }
-    if (leaves && this.voxels && this.info) {
-      const [low, high] = [this.info.box[0][2], this.info.box[1][2]];
-      const most = high - cut * (high - low);
-      const place = new THREE.Matrix4();
-      const [inner, outer] = [colours.within, colours.boundary].map((c) => new THREE.Color(...(c as [number, number, number])));
-      let count = 0;
-      for (let i = 0; i < leaves.length; i += 5) {
-        const [x, y, z, edge, boundary] = leaves.subarray(i, i + 5);
-        if (cut > 0 && z > most) continue;
-        const size = edge * 0.94;  // a gap between neighbours
-        this.voxels.setMatrixAt(count, place.set(size, 0, 0, x, 0, size, 0, y, 0, 0, size, z, 0, 0, 0, 1));
-        this.voxels.setColorAt(count++, boundary ? outer : inner);
-      }
-      this.voxels.count = count;
-      this.voxels.instanceMatrix.needsUpdate = true;
-      if (this.voxels.instanceColor) this.voxels.instanceColor.needsUpdate = true;
-    }
+    const [low, high] = this.info ? [this.info.box[0][2], this.info.box[1][2]] : [0, 0];
+    this.leaves.show(leaves, cut > 0 ? high - cut * (high - low) : Infinity, colours);
     this.draw();
   }
-
-  /** Triangles of the surface in a colour, and edges as lines; hidden parts are drawn faintly. Null: shows no defects. */
-  setDefects(defects: Defects | null, colours: Record<'intersecting' | 'boundary' | 'nonmanifold', readonly number[]>): void {
-    if (!defects !== !this.defects) this.draw();
-    if (!defects) {
-      this.defects?.traverse((part) => {
-        if (!(part instanceof THREE.Mesh || part instanceof THREE.LineSegments)) return;
-        part.geometry.dispose();
-        (part.material as THREE.Material).dispose();
-      });
-      this.defects?.removeFromParent();
-      this.defects = null;
-      return;
-    }
-    if (this.defects) return;
-    const group = (this.defects = new THREE.Group());
-    const colour = (c: readonly number[]) => new THREE.Color(...(c as [number, number, number]));
-    const part = (index: number[]) => {
-      const geometry = new THREE.BufferGeometry();
-      for (const name of ['position', 'normal', ...ROW_ATTRIBUTES]) {
-        const attribute = this.geometry.getAttribute(name);
-        if (attribute) geometry.setAttribute(name, attribute);
-      }
-      geometry.setIndex(index);
-      return geometry;
-    };
-    const corners = this.geometry.getIndex()!.array;
-    const faces: number[] = [];
-    defects.triangles.forEach((t, i) => t === 1 && faces.push(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]));
-    group.add(new THREE.Mesh(part(faces), this.rows.patch(new THREE.MeshLambertMaterial({
-      color: colour(colours.intersecting), side: THREE.DoubleSide, ...behind(1)}))));
-    for (const [kind, c] of [[1, colours.boundary], [3, colours.nonmanifold]] as const) {
-      const ends: number[] = [];
-      for (let i = 0; i < defects.edges.length; i += 3)
-        if (defects.edges[i + 2] === kind) ends.push(defects.edges[i], defects.edges[i + 1]);
-      const lines = part(ends);
-      const of = {color: colour(c)};
-      group.add(new THREE.LineSegments(lines, this.rows.patch(new THREE.LineBasicMaterial(of))),
-                new THREE.LineSegments(lines, this.rows.patch(new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2}))));
-    }
-    group.children.forEach((child) => (child.frustumCulled = false));
-    this.world.add(group);
+  /** Null: shows no defects. */
+  setDefects(defects: Defects | null, colours: Parameters<typeof defectsOver>[3]): void {
+    if (!defects === !this.defects) return;
+    if (this.defects) removeDefects(this.defects);
+    this.defects = defects && defectsOver(this.geometry, this.rows, defects, colours);
+    if (this.defects) this.world.add(this.defects);
+    this.draw();
   }
 
   setWireframe(on: boolean): void {
     for (const m of [this.plain, ...this.looks]) (m as THREE.MeshLambertMaterial).wireframe = on;
     this.draw();
   }
+  /** Bones as sticks, which hide little of the skin. */
+  setThin(on: boolean): void {
+    if (this.thin === on) return;
+    this.thin = on;
+    if (this.bones) this.bones.thin = on;
+    this.placeSkeleton();
+    this.draw();
+  }
   setSkeleton(on: boolean): void {
     this.skeletonShown = on;
-    if (this.bones) this.bones.visible = on;
-    if (this.dots) this.dots.visible = on;
+    if (this.bones) this.bones.group.visible = on;
     this.draw();
   }
 
   /** The rows by which the surfaces move; null: none. `painted`: only these vertices have changed. */
   setRows(rows: Rows | null, beside: Rows | null, painted: Uint32Array | null = null): void {
+    this.shownRows = rows;
     if (this.software) return;
     if (!painted) this.width = rows ? Math.max(rows.width, beside?.width ?? 0) : 0;
     if (rows) setRows(this.geometry, rows, this.width, painted);
@@ -538,11 +454,8 @@ export class View {
   }
   /** Where the core places the vertices in the pose that is shown: for rays, and boxes. */
   setPlaces(posed: Posed | null, beside: Posed | null = null): void {
-    for (const [mesh, positions] of [[this.pick, posed?.positions], [this.beside?.pick, (beside ?? posed)?.positions]] as const)
-      if (mesh) {
-        ((mesh.geometry.getAttribute('position') as THREE.BufferAttribute).array as Float32Array).set(positions ?? this.bindPositions);
-        mesh.geometry.boundingSphere = mesh.geometry.boundingBox = null;
-      }
+    this.pick?.place(posed?.positions ?? this.bindPositions);
+    this.beside?.pick.place((beside ?? posed)?.positions ?? this.bindPositions);
   }
 
   /** The same with positions from the core. Without matrices: the bind pose. `beside`: the surface of the second view. */
@@ -555,9 +468,30 @@ export class View {
     this.moved();
   }
   private moved() {
+    this.overlay.move(this.placeOfVertex);
     this.placeSkeleton();
     this.placeGizmo();
     this.draw();
+  }
+
+  /** In bind space, in the shown pose. */
+  private readonly placeOfVertex: PlaceOf = (vertex, out) => skinned(this.shownRows, this.matrices, this.bindPositions, vertex, out);
+
+  /** Shows where one joint goes over into another: the line where both are equal, between rails. Null: none. */
+  setBorder(border: {middle: OnEdges; rails: readonly OnEdges[]} | null): void {
+    this.overlay.set(border ? [{on: border.middle, colour: 0xffffff, width: 5}, ...border.rails.map((on) => ({on, colour: 0x101418, width: 2.5}))] : [], this.placeOfVertex);
+    this.draw();
+  }
+  /** The place of the border's middle that is next to the middle of the view, in its pixels. For tests. */
+  borderPlace(): {x: number; y: number} | null {
+    const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
+    return this.overlay.place(w / 2, h / 2, (p) => this.pixelAt(this.world.localToWorld(p)));
+  }
+  /** The line of the border at a place of the page: 0, the middle; 1 and 2, the rails; -1, none. */
+  borderAt(x: number, y: number): number {
+    const {rect} = this.under(x);
+    this.camera.updateMatrixWorld();
+    return this.overlay.nearest(x - rect.left, y - rect.top, 14, (p) => this.pixelAt(this.world.localToWorld(p)));
   }
 
   /** Null: the bind pose. */
@@ -637,7 +571,7 @@ export class View {
     this.grid.clear();
     this.makeGrid(box);
     const [x, y, z] = FROM[from];
-    const positions = this.pick!.geometry.getAttribute('position');
+    const positions = this.pick!.positions;
     // Of a prop its corners are enough.
     const corners = this.props.flatMap((prop) => {
       const {min, max} = new THREE.Box3().setFromObject(prop);
@@ -649,8 +583,8 @@ export class View {
 
   /** Points the camera at the selected joint and its bones, from where it is; without one at the whole character. */
   frameSelection(): void {
-    if (!this.info || !this.dots || this.selected < 0) return this.frame();
-    const places = this.dots.geometry.getAttribute('position');
+    if (!this.info || !this.bones || this.selected < 0) return this.frame();
+    const {places} = this.bones;
     const at = (j: number) => new THREE.Vector3().fromBufferAttribute(places, j).applyMatrix4(this.world.matrix);
     const centre = at(this.selected);
     let reach = this.size / 40;
@@ -658,6 +592,91 @@ export class View {
     const box = new THREE.Box3().setFromCenterAndSize(centre, new THREE.Vector3().setScalar(2 * reach));
     this.fit(box, this.camera.position.clone().sub(this.orbit.target), 8,
              (c, at) => at.set(c & 1 ? box.max.x : box.min.x, c & 2 ? box.max.y : box.min.y, c & 4 ? box.max.z : box.min.z));
+  }
+
+  /** Points the camera at a vertex from the side that it faces, so that a radius around it is seen; `camera`: another one than that of the
+   * view. */
+  lookAt(vertex: number, radius: number, camera: THREE.PerspectiveCamera = this.camera): void {
+    const at: [number, number, number] = [0, 0, 0];
+    this.placeOfVertex(vertex, at);
+    const target = this.world.localToWorld(new THREE.Vector3(...at));
+    const normal = new THREE.Vector3().fromBufferAttribute(this.geometry.getAttribute('normal'), vertex).transformDirection(this.world.matrix);
+    normal.y *= 0.6;
+    normal.y += 0.15;
+    if (normal.length() < 0.2) normal.copy(this.camera.position).sub(this.orbit.target);
+    const wide = Math.min(1, camera.aspect);
+    const far = Math.max((1.2 * radius * this.world.matrix.getMaxScaleOnAxis()) / (wide * Math.tan((camera.fov * Math.PI) / 360)), this.size / 30);
+    camera.near = far / 100;
+    camera.far = Math.max(far, this.size) * 20;
+    camera.position.copy(target).add(normal.setLength(far));
+    camera.updateProjectionMatrix();
+    if (camera !== this.camera) return camera.lookAt(target);
+    this.orbit.target.copy(target);
+    this.orbit.update();
+    this.draw();
+  }
+
+  /** A small picture of the surface alone, as it is shown or in another pose; with `at`, of the surroundings of a vertex. */
+  thumbnail(width: number, height: number, {posed, at, here}: {posed?: Float32Array; at?: {vertex: number; radius: number}; here?: boolean} = {}): ImageData {
+    const camera = here ? this.camera.clone().clear() as THREE.PerspectiveCamera : new THREE.PerspectiveCamera(this.camera.fov, width / height);
+    if (here) {
+      // From the camera of the view.
+    } else if (at) {
+      this.lookAt(at.vertex, at.radius, camera);
+    } else {
+      const centre = this.box().getCenter(new THREE.Vector3());
+      const direction = new THREE.Vector3(0.35, 0.15, this.away ? -1 : 1);
+      const far = (0.58 * this.size) / Math.tan((camera.fov * Math.PI) / 360);
+      camera.near = far / 100;
+      camera.far = far * 10;
+      camera.position.copy(centre).add(direction.setLength(far));
+      camera.lookAt(centre);
+      camera.updateProjectionMatrix();
+    }
+    const light = new THREE.DirectionalLight(0xffffff, 1.6);
+    light.position.set(1, 2, 3);
+    camera.add(light);
+    this.scene.add(camera);
+    const hidden = [this.grid, this.bones?.group, this.brush, this.overlay.group, ...this.gizmos.map((g) => g.getHelper())].filter((part) => part?.visible);
+    for (const part of hidden) part!.visible = false;
+    const places = this.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const before = posed && (places.array as Float32Array).slice();
+    const [slots, background] = [this.rows.stop(!!posed), this.scene.background];
+    this.scene.background = null;
+    if (posed) {
+      (places.array as Float32Array).set(posed);
+      places.needsUpdate = true;
+    }
+    const target = new THREE.WebGLRenderTarget(2 * width, 2 * height);
+    const opaque = this.renderer.getClearAlpha();
+    this.renderer.setClearAlpha(0);
+    this.renderer.setRenderTarget(target);
+    this.renderer.clear();
+    this.renderer.render(this.scene, camera);
+    const pixels = new Uint8Array(16 * width * height);
+    this.renderer.readRenderTargetPixels(target, 0, 0, 2 * width, 2 * height, pixels);
+    this.renderer.setRenderTarget(null);
+    this.renderer.setClearAlpha(opaque);
+    target.dispose();
+    if (before) {
+      (places.array as Float32Array).set(before);
+      places.needsUpdate = true;
+    }
+    this.rows.resume(slots);
+    this.scene.background = background;
+    for (const part of hidden) part!.visible = true;
+    camera.removeFromParent();
+    // Rows from the top, four pixels into one, and from linear light to that of screens.
+    const out = new ImageData(width, height);
+    for (let y = 0; y < height; ++y)
+      for (let x = 0; x < width; ++x)
+        for (let k = 0; k < 4; ++k) {
+          const from = (row: number, column: number) => pixels[((2 * (height - 1 - y) + row) * 2 * width + 2 * x + column) * 4 + k] / 255;
+          const mean = (from(0, 0) + from(0, 1) + from(1, 0) + from(1, 1)) / 4;
+          out.data[(y * width + x) * 4 + k] = 255 * (k === 3 ? mean : mean <= 0.0031308 ? 12.92 * mean : 1.055 * mean ** (1 / 2.4) - 0.055);
+        }
+    this.draw();
+    return out;
   }
 
   /** The world's axes as seen by the camera: right, up and towards it. */
@@ -678,7 +697,7 @@ export class View {
 
   /** The camera turns about the point of the surface there, in the middle of the view. */
   focus(x: number, y: number): void {
-    const hit = this.under(x).mesh && this.rayAt(x, y).intersectObject(this.under(x).mesh!, false)[0];
+    const [hit] = this.hits(x, y);
     if (!hit) return;
     this.camera.position.add(hit.point.clone().sub(this.orbit.target));
     this.orbit.target.copy(hit.point);
@@ -721,21 +740,22 @@ export class View {
     return !!this.beside && x < this.renderer.domElement.getBoundingClientRect().left;
   }
   /** The view at a position on the page, and its surface. Both views have one camera. */
-  private under(x: number): {rect: DOMRect; mesh: THREE.Mesh | null} {
-    const [renderer, mesh] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.pick] : [this.renderer, this.pick];
-    if (mesh && this.mesh) {
-      mesh.material = this.mesh.material;
-      mesh.matrixWorld.copy(this.world.matrix);
-    }
-    return {rect: renderer.domElement.getBoundingClientRect(), mesh};
+  private under(x: number): {rect: DOMRect; pick: RaySurface | null} {
+    const [renderer, pick] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.pick] : [this.renderer, this.pick];
+    return {rect: renderer.domElement.getBoundingClientRect(), pick};
+  }
+  /** Where the pointer's ray crosses the surface, as it is drawn; `all`: every crossing, also of sides that are not drawn. */
+  private hits(x: number, y: number, ray = this.rayAt(x, y), all = false): THREE.Intersection[] {
+    if (!this.mesh) return [];
+    return this.under(x).pick?.hits(ray, all ? this.plain : this.mesh.material, this.world.matrix, all) ?? [];
   }
 
   /** The joint whose dot is nearest to the pointer, within some pixels; -1: none. */
   jointAt(x: number, y: number, within = 12): number {
-    if (!this.dots?.visible) return -1;
+    if (!this.bones?.group.visible) return -1;
     this.camera.updateMatrixWorld();  // it may have moved since the last frame
     const {rect} = this.under(x);
-    const places = this.dots.geometry.getAttribute('position');
+    const {places} = this.bones;
     let [best, nearest] = [-1, within];
     const at = new THREE.Vector3();
     for (let j = 0; j < places.count; ++j) {
@@ -759,13 +779,8 @@ export class View {
   /** All crossings of the pointer's ray, and the point at a distance along it. */
   crossingsAt(x: number, y: number): {crossings: Crossing[]; place: (at: number) => Point} {
     const ray = this.rayAt(x, y);
-    const crossings: Crossing[] = [];
-    const {mesh} = this.under(x);
-    if (mesh) {
-      mesh.material = this.plain;  // both sides of every triangle, also if its material shows only one
-      for (const {distance, face} of ray.intersectObject(mesh, false))
-        crossings.push({at: distance, enters: face!.normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) < 0});
-    }
+    const crossings: Crossing[] = this.hits(x, y, ray, true).map(({distance, face}) =>
+      ({at: distance, enters: face!.normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) < 0}));
     return {crossings, place: (at) => this.world.worldToLocal(ray.ray.at(at, new THREE.Vector3())).toArray()};
   }
 
@@ -778,13 +793,10 @@ export class View {
   }
 
   surfaceAt(x: number, y: number): Hit | null {
-    const {mesh} = this.under(x);
-    if (!mesh) return null;
-    const ray = this.rayAt(x, y);
-    const hit = ray.intersectObject(mesh, false)[0];
+    const [hit] = this.hits(x, y);
     if (!hit?.face) return null;
     const corners = [hit.face.a, hit.face.b, hit.face.c];
-    const positions = mesh.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const {positions} = this.under(x).pick!;
     const [a, b, c] = corners.map((v) => new THREE.Vector3().fromBufferAttribute(positions, v));
     const share = THREE.Triangle.getBarycoord(this.world.worldToLocal(hit.point.clone()), a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
     const shares = share.toArray();
@@ -805,10 +817,9 @@ export class View {
   /** Shows where the brush would paint: a ring in the plane of the surface. Null hides it. */
   setBrush(x: number, y: number, radius: number | null): void {
     this.brush.visible = false;
-    const {mesh} = this.under(x);
-    const ray = radius !== null && mesh ? this.rayAt(x, y) : null;
-    const hit = ray?.intersectObject(mesh!, false)[0];
-    if (ray && hit?.face) {
+    const ray = this.rayAt(x, y);
+    const [hit] = radius !== null ? this.hits(x, y, ray) : [];
+    if (hit?.face) {
       const normal = hit.face.normal.clone();
       if (normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) > 0) normal.negate();
       this.brush.position.copy(this.world.worldToLocal(hit.point.clone()));
@@ -816,6 +827,16 @@ export class View {
       this.brush.scale.setScalar(radius!);
       this.brush.visible = true;
     }
+    this.draw();
+  }
+  /** The ring around a vertex. */
+  showRing(vertex: number, radius: number): void {
+    const at: [number, number, number] = [0, 0, 0];
+    this.placeOfVertex(vertex, at);
+    this.brush.position.set(...at);
+    this.brush.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3().fromBufferAttribute(this.geometry.getAttribute('normal'), vertex));
+    this.brush.scale.setScalar(radius);
+    this.brush.visible = true;
     this.draw();
   }
   resizeBrush(radius: number): void {
@@ -861,6 +882,32 @@ export class View {
   pixelOf(point: Point): {x: number; y: number} {
     return this.pixelAt(this.world.localToWorld(new THREE.Vector3(...point)));
   }
+  /** The same of a vertex in the shown pose. */
+  pixelOfVertex(vertex: number): {x: number; y: number} {
+    const at: [number, number, number] = [0, 0, 0];
+    this.placeOfVertex(vertex, at);
+    return this.pixelOf(at);
+  }
+  /** The share of the vertices in the view which the drawn surface covers, where the core places them: 1, unless something else is drawn.
+   * For tests. */
+  coverage(): number {
+    const [w, h] = [this.renderer.domElement.clientWidth >> 1, this.renderer.domElement.clientHeight >> 1];
+    const {data} = this.thumbnail(w, h, {here: true});
+    const {positions} = this.pick!;
+    let [seen, covered] = [0, 0];
+    const at = new THREE.Vector3();
+    for (let v = 0; v < positions.count; v += 7) {
+      const {x, y} = this.pixelAt(at.fromBufferAttribute(positions, v).applyMatrix4(this.world.matrix));
+      const [column, row] = [Math.round(x / 2), Math.round(y / 2)];
+      if (at.z > 1 || column < 2 || row < 2 || column >= w - 2 || row >= h - 2) continue;
+      ++seen;
+      for (let k = 0, hit = false; k < 9 && !hit; ++k) {
+        hit = data[((row + Math.floor(k / 3) - 1) * w + column + (k % 3) - 1) * 4 + 3] > 0;
+        if (hit) ++covered;
+      }
+    }
+    return seen ? covered / seen : 1;
+  }
   private pixelAt(at: THREE.Vector3): {x: number; y: number} {
     this.camera.updateMatrixWorld();
     const p = at.project(this.camera);
@@ -870,23 +917,17 @@ export class View {
 
   /** Bones that are drawn, and the width of the thickest in pixels at the target. */
   bonesShown(): {count: number; width: number} {
-    if (!this.bones?.visible) return {count: 0, width: 0};
-    const m = new THREE.Matrix4();
-    let width = 0;
-    for (let i = 0; i < this.bones.count; ++i) {
-      this.bones.getMatrixAt(i, m);
-      width = Math.max(width, this.pixelsOf(0.2 * m.getMaxScaleOnAxis()));
-    }
-    return {count: this.bones.count, width};
+    const {count, longest} = this.bones?.shown() ?? {count: 0, longest: 0};
+    return {count, width: this.pixelsOf(0.2 * longest)};
   }
 
   /** Where a joint is shown, in the world. */
   placeOf(joint: number): Point {
-    return new THREE.Vector3().fromBufferAttribute(this.dots!.geometry.getAttribute('position'), joint).applyMatrix4(this.world.matrix).toArray();
+    return new THREE.Vector3().fromBufferAttribute(this.bones!.places, joint).applyMatrix4(this.world.matrix).toArray();
   }
   /** The part of the view, below the tools, that the shown surface takes at most: of its width or of its height. */
   filled(): number {
-    const positions = this.pick!.geometry.getAttribute('position');
+    const positions = this.pick!.positions;
     const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
     const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
     for (let v = 0; v < positions.count; ++v) {
@@ -934,7 +975,8 @@ export class View {
     this.gizmo.detach();
     this.selected = -1;
     this.matrices = null;
-    for (const old of [this.mesh, this.bones, this.dots, ...this.props]) {
+    this.bones?.dispose();
+    for (const old of [this.mesh, ...this.props]) {
       if (!old) continue;
       old.removeFromParent();
       old.geometry.dispose();
@@ -945,70 +987,7 @@ export class View {
       m.dispose();
     }
     this.grid.clear();
-    this.mesh = this.pick = this.bones = this.dots = null;
-  }
-
-  private async texturesOf(opened: Opened): Promise<(THREE.Texture | null)[]> {
-    return Promise.all(
-      opened.images.map(async (bytes, i) => {
-        const {mime} = opened.info.images[i];
-        if (!['image/png', 'image/jpeg', 'image/webp'].includes(mime)) return null;
-        try {
-          const picture = await createImageBitmap(new Blob([bytes as BlobPart], {type: mime}));
-          const texture = new THREE.Texture(picture);
-          texture.flipY = false;
-          texture.colorSpace = THREE.SRGBColorSpace;
-          texture.needsUpdate = true;
-          return texture;
-        } catch (error) {
-          console.warn('sinew: a damaged picture: the surface has its plain colour', error);
-          return null;
-        }
-      }),
-    );
-  }
-
-  private lookOf(m: Material | undefined, textures: (THREE.Texture | null)[]): THREE.Material {
-    const material = new THREE.MeshLambertMaterial({side: THREE.DoubleSide, color: 0xb8bcc6});
-    if (!m) return material;
-    material.color.setRGB(m.colour[0], m.colour[1], m.colour[2]);
-    const shared = m.image >= 0 ? textures[m.image] : null;
-    if (shared) {
-      const map = (material.map = shared.clone());
-      map.wrapS = map.wrapT = m.repeats ? THREE.RepeatWrapping : THREE.ClampToEdgeWrapping;
-      map.offset.set(...m.offset);
-      map.repeat.set(...m.scale);
-      map.rotation = -m.rotation;
-      map.needsUpdate = true;
-    }
-    material.side = m.double_sided ? THREE.DoubleSide : THREE.FrontSide;
-    material.alphaTest = m.cutoff;
-    material.transparent = m.blends;
-    material.opacity = m.blends ? m.colour[3] : 1;
-    return material;
-  }
-
-  private makeSkeleton() {
-    const joints = this.info!.joints;
-    const count = joints.length;
-    // A joint with a stated tail has one bone, which ends there.
-    const links = joints.flatMap((joint, j) => (joint.parent >= 0 && !joints[joint.parent].tail ? [[joint.parent, j]] : []));
-    const tails = joints.flatMap((joint, j) => (joint.tail ? [j] : []));
-    const over = {depthTest: false, transparent: true};
-    const bones = new THREE.InstancedMesh(octahedron(), new THREE.MeshLambertMaterial({...over, opacity: 0.8, depthWrite: false}), links.length + tails.length);
-    bones.userData = {links, tails};
-    this.bones = bones;
-    const dot = new THREE.BufferGeometry();
-    dot.setAttribute('position', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
-    dot.setAttribute('color', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
-    this.dots = new THREE.Points(dot, new THREE.PointsMaterial({...over, vertexColors: true, size: 7, sizeAttenuation: false}));
-    this.bones.frustumCulled = this.dots.frustumCulled = false;
-    this.bones.renderOrder = 1;
-    this.dots.renderOrder = 2;
-    this.bones.visible = this.dots.visible = this.skeletonShown;
-    this.world.add(this.bones, this.dots);
-    this.placeSkeleton();
-    this.colourSkeleton();
+    this.mesh = this.pick = this.bones = null;
   }
 
   private transformOf(joint: number): THREE.Matrix4 {
@@ -1019,44 +998,25 @@ export class View {
     return m.set(a, b, c, d, e, f, g, h, i, j, k, l, 0, 0, 0, 1);
   }
 
+  private makeSkeleton() {
+    this.bones = new Bones(this.info!.joints);
+    this.bones.thin = this.thin;
+    this.bones.group.visible = this.skeletonShown;
+    this.world.add(this.bones.group);
+    this.placeSkeleton();
+    this.colourSkeleton();
+  }
   private placeSkeleton() {
-    if (!this.dots || !this.bones || !this.info) return;
-    const {joints} = this.info;
-    const places = joints.map((joint, j) => new THREE.Vector3(...joint.position).applyMatrix4(this.transformOf(j)));
-    const dots = this.dots.geometry.getAttribute('position') as THREE.BufferAttribute;
-    places.forEach((p, j) => dots.setXYZ(j, p.x, p.y, p.z));
-    dots.needsUpdate = true;
-    const {links, tails} = this.bones.userData as {links: [number, number][]; tails: number[]};
-    let at = 0;
-    for (const [from, to] of links) this.bones.setMatrixAt(at++, boneMatrix(places[from], places[to]));
-    for (const j of tails)
-      this.bones.setMatrixAt(at++, boneMatrix(places[j], new THREE.Vector3(...joints[j].tail!).applyMatrix4(this.transformOf(j))));
-    this.bones.instanceMatrix.needsUpdate = true;
+    this.bones?.place((joint) => this.transformOf(joint));
     this.placeProps();
   }
-
-  /** Idle joints are grey; the selected one is white. */
   private colourSkeleton() {
-    if (!this.dots || !this.bones || !this.info) return;
-    const of = (j: number): [number, number, number] =>
-      j === this.selected ? [1, 1, 1]
-      : this.info!.joints[j].deforms ? [this.palette[j * 3], this.palette[j * 3 + 1], this.palette[j * 3 + 2]]
-      : [0.3, 0.3, 0.3];
-    const dots = this.dots.geometry.getAttribute('color') as THREE.BufferAttribute;
-    this.info.joints.forEach((_, j) => dots.setXYZ(j, ...of(j)));
-    dots.needsUpdate = true;
-    const {links, tails} = this.bones.userData as {links: [number, number][]; tails: number[]};
-    [...links.map(([from]) => from), ...tails].forEach((owner, i) => this.bones!.setColorAt(i, new THREE.Color(...of(owner))));
-    if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
+    if (this.info) this.bones?.colour(this.info.joints, this.palette, this.selected);
   }
   /** Another skeleton for the same surface, in the bind pose. */
   replaceJoints(info: ModelInfo): void {
     this.info = info;
-    for (const old of [this.bones, this.dots]) {
-      if (!old) continue;
-      old.removeFromParent();
-      old.geometry.dispose();
-    }
+    this.bones?.dispose();
     this.palette = jointColours(info.joints.length);
     if (this.selected >= info.joints.length) this.selected = -1;
     this.matrices = null;

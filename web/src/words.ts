@@ -2,7 +2,7 @@
 import {inWords, type Compared, type ModelInfo, type Named, type Rig} from 'sinew-skin';
 import type {Doc} from './store';
 
-const number = (n: number) => n.toLocaleString('en');
+export const number = (n: number) => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
 const REASONS: Record<string, string> = {
@@ -95,6 +95,17 @@ export function summaryOf(doc: Doc, bound: boolean): string {
   return parts.join(', ') || 'changed settings';
 }
 
+/** Names of options of bind. */
+const LABELS: Record<string, string> = {
+  'max-influences': 'Joints per vertex', 'local-resolution': 'Finer at fingers', penalty: 'Cost at the surface', overshoot: 'Past the end of a bone', domain: 'Volume',
+  'hard-range': 'Rigid part of a bone', 'all-pairs': 'Matrix of all pairs', cooling: 'Heat loss', 'heat-transfer': 'Heat from bones', learned: 'Learned from artists',
+  'fit-check': 'Check the skeleton', 'lambda-min': 'Exponent, soft', 'lambda-max': 'Exponent, hard', power: 'Exponent', 'limit-rule': 'Beyond the limit',
+  'deform-from': 'Joints that move skin', 'weight-format': 'Numbers in the file',
+};
+/** A word of the command line as one of the page: "surface-heat", "Surface heat". */
+export const wordsOf = (word: string): string => (/^[fu]\d+$|^\d/.test(word) ? word : word.replaceAll('-', ' ').replace(/^./, (c) => c.toUpperCase()));
+export const labelOf = (option: string): string => LABELS[option] ?? wordsOf(option);
+
 /** What options and commands are in the page: they stand in backticks in messages of the library. */
 const IN_PAGE: Record<string, string> = {
   'sinew bind': 'Bind',
@@ -110,9 +121,12 @@ const IN_PAGE: Record<string, string> = {
 function sayInPage({command, option, value}: Named): string {
   const known = IN_PAGE[option ?? `sinew ${command}`];
   if (!option) return known ?? `the command sinew ${command}`;
-  const label = known ?? option[0].toUpperCase() + option.slice(1).replace(/-/g, ' ');
+  const label = known ?? labelOf(option);
   return value && !/^[A-Z]+$/.test(value) ? `${label}${label.startsWith('sinew ') ? '' : ':'} ${value}` : label;
 }
-const OUT_OF_MEMORY = /an unknown exception was thrown|out of memory|Aborted\(OOM\)|memory access out of bounds/i;
-export const inPage = (text: string): string =>
-  OUT_OF_MEMORY.test(text) ? 'there is not enough memory for this: use a lower resolution, or another method' : inWords(text, sayInPage);
+const FAILED = /an unknown exception was thrown/i, OUT_OF_MEMORY = /out of memory|Aborted\(OOM\)|memory access out of bounds/i;
+export function inPage(text: string): string {
+  if (OUT_OF_MEMORY.test(text)) return 'there is not enough memory for this: use a lower resolution, or another method';
+  if (FAILED.test(text)) return 'the computation failed, most likely for lack of memory: use a lower resolution, or another method';
+  return inWords(text, sayInPage);
+}

@@ -6,18 +6,20 @@ const primitive = (mesh: string, material_name: string, first_vertex: number, ve
   ({name: `${mesh}/0`, mesh, material: 0, material_name, first_triangle: 0, triangle_count: 0, first_vertex, vertex_count});
 const primitives = [primitive('body', 'skin', 0, 2), primitive('hat', 'felt', 2, 2)];
 const positions = new Float32Array([0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0]);
+const mirror: Edit = {op: 'mirror', from: 'left'};
+const changed = new Map<object, number[]>([[mirror, [0, 3]]]);
 const marks = (...edits: Edit[]) => {
   const out = new Uint8Array(4).fill(9);
-  marksOf(edits, positions, primitives, out);
+  marksOf(edits, changed, positions, primitives, out);
   return [...out];
 };
 
-it('marks the vertices of selections', () => {
+it('marks what an edit of weights has changed, and the selections of others', () => {
   expect(marks()).toEqual([0, 0, 0, 0]);
-  expect(marks({op: 'smooth', length: 1})).toEqual([1, 1, 1, 1]);
-  expect(marks({op: 'mirror', from: 'left'})).toEqual([0, 0, 0, 0]);
+  expect(marks(mirror)).toEqual([1, 0, 0, 1]);
+  expect(marks({op: 'smooth', length: 1})).toEqual([0, 0, 0, 0]);  // it has changed nothing
   expect(marks({op: 'hardness', value: 1, select: [{material: 'felt'}]})).toEqual([0, 0, 2, 2]);
-  expect(marks({op: 'set', joint: 'a', value: 1, select: [{sphere: {center: [0, 1.5, 0], radius: 0.6}}]})).toEqual([0, 1, 1, 0]);
+  expect(marks({op: 'hardness', value: 1, select: [{sphere: {center: [0, 1.5, 0], radius: 0.6}}]})).toEqual([0, 2, 2, 0]);
 });
 
 it('needs all keys of an entry, and one entry of a selection', () => {
@@ -27,5 +29,5 @@ it('needs all keys of an entry, and one entry of a selection', () => {
 });
 
 it('shows the stronger of two edits', () => {
-  expect(marks({op: 'rigid', joint: 'a', select: [{mesh: 'hat'}]}, {op: 'smooth', length: 1})).toEqual([1, 1, 3, 3]);
+  expect(marks({op: 'rigid', joint: 'a', select: [{mesh: 'hat'}]}, mirror)).toEqual([1, 0, 3, 3]);
 });

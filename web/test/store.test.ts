@@ -154,11 +154,11 @@ describe('input of the core', () => {
     const bones = [{name: 'b', parent: -1, head: [0, 0, 0] as const}];
     const doc = {...EMPTY, exclude: ['a', 'c'], held: ['a'], falloff: {a: 0.3}, pose: {0: [1, 0, 0, 0] as const},
                  edits: [{op: 'set' as const, joint: 'a', value: 1}, {op: 'mirror' as const, from: 'left' as const}]};
-    expect(withBones(doc, bones, 'a', 'b')).toEqual({bones, pose: {}, exclude: ['b', 'c'], include: [], locked: [], held: ['b'], falloff: {b: 0.3},
+    expect(withBones(doc, bones, 'a', 'b')).toEqual({bones, pose: {}, poses: [], exclude: ['b', 'c'], include: [], locked: [], held: ['b'], falloff: {b: 0.3},
       edits: [{op: 'set', joint: 'b', value: 1}, {op: 'mirror', from: 'left'}]});
-    expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, exclude: ['c'], include: [], locked: [], held: [], falloff: {},
+    expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, poses: [], exclude: ['c'], include: [], locked: [], held: [], falloff: {},
       edits: [{op: 'mirror', from: 'left'}]});
-    expect(withBones(doc, bones)).toEqual({bones, pose: {}});
+    expect(withBones(doc, bones)).toEqual({bones, pose: {}, poses: []});
     const gives = {...doc, edits: [{op: 'replace', joints: 'a', with: 'b'}, {op: 'replace', joints: 'c', with: 'a'}] as const};
     expect(withBones(gives, bones, 'a', 'x').edits).toEqual([{op: 'replace', joints: 'x', with: 'b'}, {op: 'replace', joints: 'c', with: 'x'}]);
     expect(withBones(gives, bones, 'a', null).edits).toEqual([]);

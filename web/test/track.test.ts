@@ -93,6 +93,6 @@ describe('a track', () => {
     h.undo();
     expect(h.doc).toBe(EMPTY);
     expect(withBones({...EMPTY, track: half}, []).track!.keys).toEqual([]);
-    expect(withBones(EMPTY, [])).toEqual({bones: [], pose: {}});
+    expect(withBones(EMPTY, [])).toEqual({bones: [], pose: {}, poses: []});
   });
 });
