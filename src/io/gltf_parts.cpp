@@ -358,7 +358,7 @@ private:
         // Otherwise the surfaces decide: by their area, since the box of ten finger tips is that of two hands.
         const double extent = std::sqrt(std::min(fine.area, coarse.area));
         const double distance = (alike ? 0.05 : 0.02) * extent;
-        return coarse.vertices <= fine.vertices && source_of(coarse) != source_of(fine) &&
+        return coarse.vertices < fine.vertices && source_of(coarse) != source_of(fine) &&
                coarse.area <= 2 * fine.area && fine.area <= 2 * coarse.area &&
                fine.box.within(coarse.box, 0.05 * extent) && coarse.box.within(fine.box, 0.05 * extent) &&
                covers(fine, coarse, distance) && covers(coarse, fine, distance);

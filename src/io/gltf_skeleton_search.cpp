@@ -90,7 +90,8 @@ private:
         }
     }
 
-    /// A node at its parent's place that only groups meshes, and that no animation moves, is no joint.
+    /// A node at its parent's place that only groups meshes, that no animation moves, and that is not named after a
+    /// part of the body, is no joint.
     void leave_out_groups() {
         std::set<std::size_t> moved;
         for (std::size_t a = 0; a < document_.count("animations"); ++a)
@@ -102,7 +103,8 @@ private:
         for (std::size_t k = top_down_.size(); k-- > 0;) {
             const std::size_t i = top_down_[k];
             if (!possible_[i] || children_[i].empty() || !has_possible_parent(i) || !at_parent(i) ||
-                moved.contains(i) || named_like_joint(i))
+                moved.contains(i) || named_like_joint(i) ||
+                names_body_part(string_of(member(*document_.at("nodes", i), "name"))))
                 continue;
             if (std::none_of(children_[i].begin(), children_[i].end(), [&](std::size_t c) { return possible_[c]; }))
                 possible_[i] = false;
