@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "characters/characters.h"
-#include "core/short_list.h"
 #include "sinew.h"
 #include "sinew/bind.h"
 #include "sinew/transfer.h"
@@ -517,24 +516,6 @@ TEST(Arrays, NullHandlesAreErrors) {
     std::size_t n = 5;
     snw_weights_size(nullptr, &n, &n);
     EXPECT_EQ(n, 0u);
-}
-
-TEST(ShortList, HoldsMoreThanItsOwnPlaces) {
-    ShortList<int, 2> list;
-    for (int i = 0; i < 9; ++i) list.push_back(i);
-    ShortList<int, 2> copy = list, moved = std::move(list);
-    EXPECT_TRUE(list.empty());  // NOLINT: empty after a move
-    list.push_back(7);
-    copy.resize(10);
-    EXPECT_TRUE(std::equal(moved.begin(), moved.end(), copy.begin()));
-    EXPECT_EQ(copy.back(), 0);
-    moved = list;
-    list = copy;
-    copy.assign(moved.begin(), moved.end());
-    EXPECT_EQ(copy.size(), 1u);
-    EXPECT_EQ(copy.front(), 7);
-    EXPECT_EQ(list.size(), 10u);
-    EXPECT_EQ(list[8], 8);
 }
 
 }  // namespace
