@@ -229,9 +229,9 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
             const std::uint32_t v = at[k];
             is_new[v] = 0;
             affect(v);
-            const auto now = row(v);
-            if (same_row(now, fresh[k])) continue;
-            before_it.emplace_back(v, Row(now.begin(), now.end()));
+            const auto current = row(v);
+            if (same_row(current, fresh[k])) continue;
+            before_it.emplace_back(v, Row(current.begin(), current.end()));
             put(v, std::move(fresh[k]));
         }
         history[e] = std::move(before_it);
