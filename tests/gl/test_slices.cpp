@@ -30,17 +30,17 @@ protected:
 
 // Compares both voxelizers on a mesh, with the faces that the topology reverses.
 Disagreement compare_on(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
-                        SliceReport* report = nullptr) {
+                        SliceReport* of_both = nullptr) {
     const Lattice lattice = make_lattice(grid.transform, mesh, turned, nullptr);
-    const auto compare = [&](ViewPairs pairs) {
+    const auto compare = [&](ViewPairs pairs, SliceReport* report) {
         const Result<PairVotes> columns = vote_by_columns(lattice, pairs, nullptr);
         const Result<PairVotes> slices = vote_by_slices(lattice, pairs, nullptr, report);
         EXPECT_TRUE(slices) << slices.error().message;
         return slices ? test::compare_votes(lattice, grid.boundary, *columns, *slices, pairs) : Disagreement{};
     };
-    const Disagreement either = compare(ViewPairs::either);
+    const Disagreement either = compare(ViewPairs::either, nullptr);
     EXPECT_EQ(either.unexplained(), 0u) << either.example;
-    return compare(ViewPairs::both);
+    return compare(ViewPairs::both, of_both);
 }
 
 Disagreement compare_on(const MeshView& mesh, int resolution, SliceReport* report = nullptr) {
