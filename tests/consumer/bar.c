@@ -89,9 +89,10 @@ int main(void) {
 
     /* The same in centimetres, and what else a model is opened with. */
     snw_open_options options = {0};
-    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &model) == SNW_USAGE && strstr(snw_error(), "sizeof"));
-    options.size = sizeof options;
     snw_model* other = NULL;
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_USAGE &&
+          strstr(snw_error(), "sizeof"));
+    options.size = sizeof options;
     CHECK(snw_model_open_with(obj, size, "bar.obj", NULL, NULL, &other) == SNW_USAGE && !other);
     options.skeleton = in_centimetres;
     options.skeleton_size = strlen(in_centimetres);

@@ -185,7 +185,7 @@ def test_volume_and_distances(biped, generated):
     caped = sinew.load(generated("caped"))  # cells are partly exterior, where as published differs
     counts = []
     for published in ("on", "off"):
-        options = dict(method="geodesic-voxel", as_published=published, resolution=64)
+        options = dict(method="geodesic-voxel", as_published=published, view_pairs="both", resolution=64)
         counts.append(caped.bind(**options).report()["voxels"]["leaves"])
         assert len(caped.volume(**options)) == counts[-1]
     assert counts[0] < counts[1]
