@@ -599,7 +599,7 @@ class Options(Case):
         self.assertIn("thick", options["resolution_reason"])
         self.assertIn("resolution", report["seconds"])
         self.assertEqual(self.report(self.bar())["options"]["resolution_reason"], "")
-        self.refuse(2, ["pixel-geodesic", "automatic"], self.bar(), "--method", "pixel-geodesic", "--resolution", "auto",
+        self.refuse(2, ["pixel-geodesic", "--resolution auto"], self.bar(), "--method", "pixel-geodesic", "--resolution", "auto",
                     speed=())
 
     def test_local_resolution(self):
