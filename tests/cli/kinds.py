@@ -477,7 +477,7 @@ class DamagedWeights(KindCase):
         for fault in ({"inverseBindMatrices": 99}, {"inverseBindMatrices": None}, {"inverseBindMatrices": "x"}):
             g, _ = self.bar()
             g.json["skins"][0].update(fault)
-            self.expect(g, "skin 0", "inverseBindMatrices", "--repair-matrices")
+            self.expect(g, "skin 0", "inverseBindMatrices", "`repair-matrices`")
         g, _ = self.bar()
         g.json["accessors"][g.json["skins"][0]["inverseBindMatrices"]].update(type="VEC4")
         self.expect(g, "skin 0: inverseBindMatrices must be MAT4 of floats", options=("--repair-matrices",))

@@ -41,7 +41,7 @@ class VoxelHeat(cli.Case):
 
     def test_refusals(self):
         bar, heat = self.bar(), ("--method", "voxel-heat")
-        self.refuse(2, ["cooling 0.* is not within 1..100000"], bar, *heat, "--cooling", "0")
+        self.refuse(2, ["--cooling: .* 0 needs --iterations"], bar, *heat, "--cooling", "0")
         self.refuse(2, ["iterations -1 is not within"], bar, *heat, "--iterations", "-1")
         self.refuse(2, ["iterations", "voxel-heat", "surface-heat"], bar, "--iterations", "10")
         self.refuse(2, ["voxel-heat does not measure distances", "power"], bar, *heat, "--falloff-law", "linear")

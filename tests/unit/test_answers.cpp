@@ -162,36 +162,6 @@ TEST(Answers, APinFallsOffWithDistanceOnASphere) {
     }
 }
 
-TEST(Answers, APinReachesLessFarWhereJointsAreSmall) {
-    for (const std::uint32_t along : {60u, 120u}) {  // without coarse nodes and with them
-        const Grid g = Grid::sheet(along, along / 2, -0.5f);
-        const auto vertex = [&](double x) {
-            return static_cast<std::uint32_t>(std::lround((x + 1) * along / 2)) * (along / 2 + 1) + along / 4;
-        };
-        double beside[2];
-        for (const bool small : {false, true}) {
-            const SkinWeights w = g.weights([&](const Vec3& p) {
-                return std::vector<Influence>{{small && std::hypot(p.x, p.y) < 0.2 ? 1u : 0u, 1}};
-            });
-            beside[small] = weight_of(must(apply(g, w, pins({pin(vertex(0), {{2, 1}})}))), vertex(0.1), 2);
-        }
-        EXPECT_GT(beside[false], beside[true] + 0.1) << beside[true];
-    }
-}
-
-TEST(Answers, PinsSideBySideThatDifferChangeNothingFarAway) {
-    const Grid g = Grid::sheet(120, 60, -0.5f);
-    const SkinWeights w = g.weights([](const Vec3&) { return std::vector<Influence>{{0, 0.5f}, {1, 0.5f}}; });
-    const std::uint32_t middle = 60 * 61 + 30;
-    const SkinWeights out = must(apply(g, w, pins({pin(middle, {{0, 1}}), pin(middle + 1, {{1, 1}})})));
-    EXPECT_EQ(weight_of(out, middle, 0), 1);
-    EXPECT_EQ(weight_of(out, middle + 1, 1), 1);
-    for (std::size_t v = 0; v < g.positions.size(); ++v)
-        if (std::hypot(g.positions[v].x, g.positions[v].y) > 0.1) {
-            EXPECT_NEAR(weight_of(out, v, 0), 0.5, 0.25) << v;
-        }
-}
-
 TEST(Answers, AFurtherPinEqualsAllAtOnce) {
     const Grid g = Grid::sheet(80, 40);
     const SkinWeights w = g.weights(ramp);

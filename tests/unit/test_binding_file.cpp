@@ -277,7 +277,7 @@ TEST(BindingFile, InvalidDistancesAreRefused) {
     EXPECT_TRUE(contains(with(name + 5, 77), "binding: "));  // its parent
     const std::size_t volume = find("volu", 4) + 12;
     EXPECT_TRUE(contains(with(volume, std::uint8_t{2}), "a flag is neither"));
-    EXPECT_TRUE(contains(with(volume + 1, 48), "the volume: resolution"));
+    EXPECT_TRUE(contains(with(volume + 1, 48), "the volume: `resolution"));
     EXPECT_TRUE(contains(with(volume + 1, 64), "accepted") || contains(with(volume + 1, 64), "leaves"));
     EXPECT_TRUE(contains(with(volume + 29, 0.0), "no place in the scene"));
     EXPECT_TRUE(contains(with(volume + 53, ~std::uint64_t{0} >> 8), "octree"));

@@ -377,7 +377,7 @@ TEST(GltfReader, ASharedMeshIsBoundOnceForEachListOfJoints) {
     scene = must_read(m);
     EXPECT_EQ(scene.positions.size(), 8u);
     EXPECT_EQ(scene.skin_of_vertex, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
-    EXPECT_EQ(scene.warnings.size(), 1u);
+    EXPECT_EQ(scene.warnings.size(), 1u) << scene.warnings.back();
     // A skin with the same list shares the mesh, whatever its matrices are.
     m.json["skins"][1] = m.json["skins"][0];
     EXPECT_EQ(must_read(m).positions.size(), 4u);

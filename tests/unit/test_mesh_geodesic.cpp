@@ -178,8 +178,9 @@ TEST(Ring, StartsLateOrAtZeroFarFromTheJoint) {
         if (std::isinf(zero[i])) continue;
         const Vec3 p = g.graph.position[i];
         EXPECT_NEAR(zero[i], std::abs(p.x - at), 1e-6);
-        // Half of the smallest width is 0.1 along y; the rays of the test for loops pass a little beside it.
-        EXPECT_NEAR(late[i] - zero[i], std::max(0.0, std::hypot(p.y, p.z) - 0.115), 0.01);
+        // Half of the smallest width is 0.1 along y; the rays that measure it pass a little beside, and edges cross
+        // the plane between two vertices.
+        EXPECT_NEAR(late[i] - zero[i], std::max(0.0, std::hypot(p.y, p.z) - 0.115), 0.04);
     }
     EXPECT_GT(*std::max_element(late.begin(), late.end(),
                                 [](float a, float b) { return (std::isinf(a) ? 0 : a) < (std::isinf(b) ? 0 : b); }),

@@ -12,7 +12,8 @@ using test::Json;
 using test::Maker;
 
 /// The model with weights of closest-distance, saved.
-Json bound(const Bytes& bytes, const char* name, const snw_open_options& options) {
+Json bound(const Bytes& bytes, const char* name, snw_open_options options) {
+    options.size = sizeof options;
     snw_model* model = nullptr;
     snw_settings* settings = nullptr;
     snw_binding* binding = nullptr;

@@ -125,7 +125,7 @@ TEST(Settings, RangesAreChecked) {
     for (const auto& [method, name, value, words] : std::vector<std::array<std::string, 4>>{
              {"geodesic-voxel", "overshoot", "101", "`overshoot 101` is not within 0..100"},
              {"geodesic-voxel", "overshoot", "nan", "overshoot"},
-             {"voxel-heat", "cooling", "0.5", "`cooling 0.5` is not within 1..1"},
+             {"voxel-heat", "cooling", "0.5", "`cooling` must lie within [1, 100000]"},
              {"voxel-heat", "iterations", "-1", "`iterations -1` is not within 0..1"},
              {"bone-heat", "heat-transfer", "0", "`heat-transfer 0` must be above 0 and at most 1000000"}}) {
         BindOptions o;

@@ -137,21 +137,17 @@ TEST(VoxelHeat, PlainAveragingHasNoLoss) {
     EXPECT_FALSE(check(o).ok());
     o.cooling = 0;
     const Binding plain = bound(c, o);
-    o.cooling = 1;
-    const Binding little = bound(c, o);
     o.cooling = 250;
     const Binding cooled = bound(c, o);
-    // Loss takes heat away everywhere, and a little loss takes little.
-    double most = 0, gained = 0;
+    // Loss takes heat away everywhere.
+    double gained = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v)
         for (std::uint32_t j = 0; j < c.skeleton.joints.size(); ++j) {
             const double none = strength_of(plain, v, j);
             EXPECT_GE(none * (1 + 1e-4) + 1e-6, strength_of(cooled, v, j));
             gained = std::max(gained, none - strength_of(cooled, v, j));
-            most = std::max(most, std::abs(none - strength_of(little, v, j)));
         }
     EXPECT_GT(gained, 0.1);
-    EXPECT_LT(most, 0.05);
 }
 
 TEST(VoxelHeat, ThreadsDoNotChangeABit) {
