@@ -68,7 +68,7 @@ int main(void) {
     static const char obj[] =
         "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nv -1 9 -1\nv 1 9 -1\nv 1 9 1\nv -1 9 1\n"
         "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
-    snw_open_options with = {sizeof with};
+    snw_open_options with = {.size = sizeof with};
     with.skeleton = snw_bytes_data(bones), with.skeleton_size = snw_bytes_size(bones);
     CHECK(snw_model_open_with(obj, strlen(obj), "box.obj", &with, NULL, &rigged) == SNW_OK);
     size_t joints_placed = 0;
@@ -123,7 +123,7 @@ int main(void) {
 
     /* Fit to ship, but not if one joint for each vertex is the limit; and a picture, where the build draws. */
     snw_bytes* text = NULL;
-    snw_check_options check = {sizeof check};
+    snw_check_options check = {.size = sizeof check};
     CHECK(snw_check_json(model, NULL, NULL, context, &text) == SNW_USAGE && !text);
     CHECK(snw_check_json(model, weights, NULL, context, &text) == SNW_OK);
     CHECK(strstr((const char*)snw_bytes_data(text), "\"passed\":true"));
@@ -146,7 +146,7 @@ int main(void) {
     snw_bytes_free(text);
     CHECK(snw_compare_gates_json(model, weights, weights, "{\"max-l2\": 0}", context, &text) == SNW_INPUT && !text);
     CHECK(strstr(snw_error(), "did you mean 'max-l1'"));
-    snw_render_options picture = {sizeof picture};
+    snw_render_options picture = {.size = sizeof picture};
     picture.width = picture.height = 64;
     picture.view = "weights";
     CHECK(snw_render_png(model, weights, &picture, context, &text) == SNW_USAGE && !text);
