@@ -59,7 +59,7 @@ describe('words', () => {
 it('errors of the core are said in the words of the page', () => {
   expect(inPage('a.obj: an OBJ file has no skeleton (`skeleton FILE` gives one; `sinew rig` places one)')).toBe('a.obj: an OBJ file has no skeleton (a skeleton file that is opened or dropped together with it gives one; a template places one)');
   expect(inPage('a.gltf: buffer 0 is in the file "a.bin", but bytes in memory have no folder (`folder` names one)')).toMatch(/no folder \(opening or dropping the whole folder, or a ZIP, names one\)/);
-  expect(inPage('the skeleton is 100 times larger: `skeleton-scale 0.01`; if both are right: `fit-check off`')).toBe('the skeleton is 100 times larger: sinew studio --skeleton-scale 0.01; if both are right: Fit check: off');
+  expect(inPage('the skeleton is 100 times larger: `skeleton-scale 0.01`; if both are right: `fit-check off`')).toBe('the skeleton is 100 times larger: sinew studio --skeleton-scale 0.01; if both are right: Check the skeleton: off');
   expect(inPage('the core stopped: Aborted(OOM)')).toMatch(/^there is not enough memory for this/);
   expect(inPage('a plain sentence')).toBe('a plain sentence');
 });
