@@ -2,6 +2,8 @@
 #include <draco/compression/decode.h>
 #include <draco/mesh/mesh.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 
@@ -83,7 +85,8 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
     const Stated stated = stated_by(blob);
     const Json* names = member(extension, "attributes");
     // Corners, a table of opposite ones, and four bytes and an index for each number of a point.
-    SINEW_TRY(held.take(stated.faces * 60 + stated.points * 20 * (names ? names->size() : 0), place));
+    const std::uint64_t bytes = stated.faces * 60 + stated.points * 20 * (names ? names->size() : 0);
+    SINEW_TRY(held.take(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, SIZE_MAX)), place));
     draco::DecoderBuffer buffer;
     buffer.Init(reinterpret_cast<const char*>(blob.data()), blob.size());
     draco::Decoder decoder;
