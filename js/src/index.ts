@@ -49,9 +49,11 @@ export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions
   domain?: 'sparse' | 'uniform' | 'sparse-boundary';
   neighbours?: 4 | 8 | '4' | '8';
   windingNumbers?: Flag;
+  viewPairs?: 'both' | 'either';
   voxelizer?: 'cpu' | 'hardware';
   hardRange?: [number, number];
   rings?: 'joint' | 'bone' | 'axes';
+  ringStart?: 'late' | 'zero';
   allPairs?: Flag;
   cooling?: number;
   iterations?: number;
