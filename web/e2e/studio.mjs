@@ -1423,11 +1423,11 @@ const tests = {
   async 'a wrong option is refused with its rule'() {
     await open('robot');
     await page.getByText('More options').click();
-    await page.getByLabel('Penalty').fill('0.5');
-    await page.getByLabel('Penalty').press('Tab');
+    await page.getByLabel('Cost at the surface').fill('0.5');
+    await page.getByLabel('Cost at the surface').press('Tab');
     await page.click('#bind');
     await page.locator('#error').waitFor({state: 'visible'});
-    holds(/penalty/i.test(await page.locator('#error').textContent()), 'the rule is not named');
+    holds(/cost at the surface/i.test(await page.locator('#error').textContent()), 'the rule is not named');
   },
   async 'a bind can be stopped, and the previous binding stays'() {
     await open('caped');
