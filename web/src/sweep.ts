@@ -109,7 +109,7 @@ function play() {
   let last = performance.now();
   const step = (now: number) => {
     if (!playing || session.step !== 'finish') return (playing = false, draw());
-    time += (now - last) / 1000;
+    time += Math.max(0, now - last) / 1000;  // the first frame may have begun before this call
     last = now;
     const length = (swung >= 0 ? 1 : stops.length) * SECONDS;
     if (!length) return stop();
