@@ -116,24 +116,24 @@ def story():
     shared = {(b.name, b.parent.name): sum(np.minimum(after[b.name], after[b.parent.name])) for b in bones
               if b.parent and b.name in after and b.parent.name in after}
     pair = max(shared, key=shared.get)
-    for end in ("ESC", "LEFTMOUSE"):
+    for end, x in (("ESC", 420), ("LEFTMOUSE", 360)):  # a drag begins where the one before it ended
         with override():
             scene.select(bpy.data.objects[first])
             bpy.ops.ed.undo_push(message="before the border")
             assert bpy.ops.object.sinew_border("INVOKE_DEFAULT", first=pair[0], second=pair[1]) == {"RUNNING_MODAL"}
-        for x in (300, 420):
-            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=300)
+        for at in (300, x):
+            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=at, y=300)
             yield
         yield from until(lambda: groups(first) != after)
         for _ in range(10):
             yield
         moved = groups(first)
-        window.event_simulate(type=end, value="PRESS", x=420, y=300)
+        window.event_simulate(type=end, value="PRESS", x=x, y=300)
         for _ in range(10):
             yield
         assert groups(first) == (after if end == "ESC" else moved)
         if end == "LEFTMOUSE":
-            window.event_simulate(type=end, value="RELEASE", x=420, y=300)
+            window.event_simulate(type=end, value="RELEASE", x=x, y=300)
             yield
     with override():
         bpy.ops.ed.undo()
