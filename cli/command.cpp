@@ -251,7 +251,7 @@ std::string in_words(std::string_view text) {
     }
 }
 
-std::string shown(std::string_view text, std::size_t most) { return printable(in_words(text), most); }
+std::string shown(std::string_view text, std::size_t max_length) { return printable(in_words(text), max_length); }
 
 int fail(const Error& error) {
     try {

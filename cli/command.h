@@ -24,8 +24,8 @@ int exit_code(ErrorCode code);
 int fail(const Error& error);
 /// A message of the library as on a command line: `resolution 128` becomes --resolution 128 (docs/conventions.md).
 std::string in_words(std::string_view text);
-/// The same, printable, and at most so many characters.
-std::string shown(std::string_view text, std::size_t most = 2000);
+/// The text of in_words with control characters replaced, cut after max_length characters.
+std::string shown(std::string_view text, std::size_t max_length = 2000);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 

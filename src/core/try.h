@@ -3,10 +3,13 @@
 
 #include <utility>
 
-/// Evaluates a Status and returns its error, if it has one, from the enclosing function.
-#define SINEW_TRY(...)                                                                           \
-    do {                                                                                         \
-        if (auto outcome_of_try = (__VA_ARGS__); !outcome_of_try) return outcome_of_try.error(); \
+/// Evaluates a Status and returns its error, if it has one, from the enclosing function. May stand within a lambda
+/// that another one evaluates.
+#define SINEW_TRY(...) SINEW_TRY_AT(__COUNTER__, __VA_ARGS__)
+#define SINEW_TRY_AT(number, ...) SINEW_TRY_NAMED(number, __VA_ARGS__)
+#define SINEW_TRY_NAMED(number, ...)                                                                   \
+    do {                                                                                               \
+        if (auto outcome_##number = (__VA_ARGS__); !outcome_##number) return outcome_##number.error(); \
     } while (false)
 
 /// Declares a variable with the value of a Result, or returns its error from the enclosing function:

@@ -28,7 +28,7 @@ void end_with_parent(pid_t parent, int signal);
 bool exchange(int with, std::span<const std::byte> bytes, const Context* context, std::vector<std::byte>& answer);
 /// In such a process: all of its standard input.
 std::vector<std::byte> all_input();
-/// In such a process: writes to its standard output; false if nobody reads it.
+/// In such a process: writes to its standard output. False if the process that started it has closed the other end.
 bool write_output(std::span<const std::byte> bytes);
 
 }  // namespace sinew::io

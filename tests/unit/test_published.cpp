@@ -504,6 +504,7 @@ TEST(AsPublished, SetsTheOptionsOfThePaper) {
     EXPECT_EQ(o.overshoot, 0);
     EXPECT_EQ(o.domain, DomainKind::sparse);
     EXPECT_TRUE(o.voxels.winding_numbers);
+    EXPECT_EQ(o.voxels.view_pairs, ViewPairs::either);
     EXPECT_FALSE(o.local_resolution);
     // A later option changes only itself.
     ASSERT_TRUE(set_option(o, "resolution", "64").ok());

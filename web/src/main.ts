@@ -28,7 +28,7 @@ import {poseNumbers} from './store';
 import {wrongColours} from './surface';
 import {poseAt} from './track';
 
-// The page works offline once it is loaded. `sinew studio` has an address of its own each time it runs, which nobody opens again.
+// The page works offline once it is loaded; not that of `sinew studio`, whose address differs at each start.
 if (import.meta.env.PROD && 'serviceWorker' in navigator && !/^\/[0-9a-f]{32}\//.test(location.pathname))
   void navigator.serviceWorker.register('./sw.js').catch(console.warn);
 
