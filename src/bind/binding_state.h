@@ -21,9 +21,10 @@ struct BindingState {
     InfluenceTable influences;
     std::vector<Bone> bones;
     std::vector<Coverage> coverage;
-    std::uint64_t mesh_hash = 0;                 ///< of hash_mesh
-    std::shared_ptr<const KeptVolume> volume;    ///< with BindOptions::keep_volume, else null
-    std::shared_ptr<const PlannedMesh> planned;  ///< with the volume, for move_joints; not in files
+    std::uint64_t mesh_hash = 0;                   ///< of hash_mesh
+    std::shared_ptr<const KeptVolume> volume;      ///< with BindOptions::keep_volume, else null
+    std::shared_ptr<const PlannedMesh> planned;    ///< with the volume, for move_joints; not in files
+    std::shared_ptr<const WeldedSurface> surface;  ///< the same, of a method that has one
 
     /// Sets FalloffMap::hardness_of_joint to Joint::hardness, or adds a warning if the caller has given a map.
     void take_hardness();

@@ -13,7 +13,7 @@ struct OccludedCount {
 Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set, InfluenceRows& rows,
                 OccludedCount& count) {
     const MeshSurface& surface = mesh.surface;
-    const Unknowns unknowns = choose_unknowns(task.mesh, surface, store_without_heat(task, surface, set, rows));
+    const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows));
     if (unknowns.size() == 0) return Done{};
     const Heat heat = find_heat(task, mesh, set, unknowns, nullptr);
     if (cancelled(task.context)) return heat_cancelled();

@@ -5,6 +5,7 @@
 #include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
+#include "core/morton.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -18,16 +19,15 @@ constexpr double kTie = 1e-4;
 // A bone that lies in front of the surface counts as this many times as far away.
 constexpr double kLeastFacing = 1e-3;
 
-// Nodes of coarser levels are apart by this many edges of the finer one, but not by more than this share of the
-// distance to the nearest bone, within which heat changes little; and a part keeps about this many across.
-constexpr double kEdges = 2;
-constexpr double kSpacing = 0.2;
-constexpr double kAcross = 12;
-// Further levels, which only the solver has, keep about this many nodes.
-constexpr std::size_t kCoarsest = 1000;
-// A node of a finer level takes the bones of the nodes around it only if the cosines to their normals are larger.
-constexpr double kAlike = 0.8;
-// Of each node of the coarsest level this many bones are known, the nearest ones.
+// Nodes of the coarse surface are as near to each other as this share of the distance to the nearest bone, within
+// which heat changes little; each part keeps about kAcross across; the others share the area. Clusters of radius r
+// have an area of about kDisc r².
+constexpr double kSpacing = 0.035;
+constexpr double kAcross = 60;
+constexpr double kDisc = 1.8;
+// Another node takes the bones of the nodes around it only if the cosines to their normals are larger.
+constexpr double kAlike = 0.6;
+// Of each coarse node this many bones are known, the nearest ones.
 constexpr std::size_t kNearBones = 12;
 
 /// A bone, and the index of its joint in the set.
@@ -42,6 +42,7 @@ struct Segment {
         return a == other.a && b == other.b && space.radius() == 0 && other.space.radius() == 0 &&
                !space.is_box() && !other.space.is_box();
     }
+    SegmentPosition beside(const Point3& p) const { return space.beside(p); }
     Point3 point_of(const SegmentPosition& at) const {
         const double t = at.length > 0 ? std::clamp(at.along / at.length, 0.0, 1.0) : 0;
         return (1 - t) * a + t * b;
@@ -84,7 +85,7 @@ struct Sight {
 
     /// The straight distance, larger beyond open ends of bones, and larger if the bone is not below the surface.
     double distance(const Point3& p, std::uint32_t node, const Segment& segment) const {
-        const SegmentPosition at = segment_distance(segment.a, segment.b, p);
+        const SegmentPosition at = segment.beside(p);
         double beyond = 0;
         if (segment.open_head) beyond = std::max(beyond, -at.along);
         if (segment.open_tail) beyond = std::max(beyond, at.along - at.length);
@@ -95,7 +96,7 @@ struct Sight {
             facing = std::max((1 + cosine) / 2, kLeastFacing);
         }
         beyond = std::max(0.0, beyond - segment.space.radius());
-        return segment.space.distance(p) / facing + task.options.overshoot * beyond;
+        return segment.space.distance(p, at) / facing + task.options.overshoot * beyond;
     }
 
     /// The bones that are nearest to a point, for points near it.
@@ -117,36 +118,38 @@ struct Sight {
         return out;
     }
 
-    /// Whether the bones of these joints are the nearest ones of a node, visible or not. Sets their distance. A
-    /// bone cannot be nearer than its straight distance, and that differs from the one at `near.place` by no more
-    /// than the way from there.
-    bool are_nearest(std::uint32_t node, NodeHeat& joints, const NearBones& near) const {
+    /// The joints whose bones are nearest to a node, visible or not, or nothing if they are not all `seen`. A bone
+    /// cannot be nearer than its straight distance, and that differs from the one at `near.place` by no more than
+    /// the way from there.
+    template <typename IsSeen>
+    std::optional<NodeHeat> nearest_seen(std::uint32_t node, const NearBones& near, const IsSeen& seen) const {
         const Point3 p = place(node);
         const double way = norm(p - near.place);
-        std::array<double, NodeHeat::most> own;
-        own.fill(INFINITY);
-        double others = INFINITY, bound = INFINITY;
-        for (std::size_t k = 0; k < near.count; ++k) {
-            const auto& [straight, s] = near.bone[k];
-            if (straight - way > (1 + kTie) * bound) break;
-            if (k + 1 == kNearBones && near.count < segments.size()) return false;  // there may be more
-            const std::uint32_t* const slots = joints.slot.data();
-            const std::uint32_t* const end = slots + joints.count;
-            const std::uint32_t* const at = std::find(slots, end, segments[s].slot);
-            double& least = at == end ? others : own[static_cast<std::size_t>(at - slots)];
-            least = std::min(least, distance(p, node, segments[s]));
-            bound = std::min(bound, least);
+        std::array<double, kNearBones> own;
+        NodeHeat out;
+        out.distance = INFINITY;
+        std::size_t known = 0;
+        for (; known < near.count; ++known) {
+            const auto& [straight, s] = near.bone[known];
+            if (straight - way > (1 + kTie) * out.distance) break;
+            if (known + 1 == kNearBones && near.count < segments.size()) return {};  // there may be more
+            own[known] = distance(p, node, segments[s]);
+            out.distance = std::min(out.distance, own[known]);
         }
-        joints.distance = bound;
-        return others > (1 + kTie) * bound && std::all_of(own.begin(), own.begin() + joints.count,
-                                                          [&](double d) { return d <= (1 + kTie) * bound; });
+        for (std::size_t k = 0; k < known; ++k) {
+            if (own[k] > (1 + kTie) * out.distance) continue;
+            const std::uint32_t slot = segments[near.bone[k].second].slot;
+            if (!seen(slot)) return {};
+            out.add(slot);
+        }
+        return out;
     }
 
     bool is_visible(const Point3& p, std::uint32_t node, const Segment& segment) const {
         if (segment.space.signed_distance(p) < 0) return true;  // within its shape
         const double unit = task.unit;
         const Point3 from = p - (kInward * unit) * mesh.surface.normal[node];
-        const Point3 to = segment.point_of(segment_distance(segment.a, segment.b, p));
+        const Point3 to = segment.point_of(segment.beside(p));
         return !mesh.tree.blocked(from, to, mesh.surface.vertex_of[node], kSlack * unit) &&
                (!volume || volume->is_clear(part(node), from, to));
     }
@@ -255,7 +258,7 @@ Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, std::
              double least_visible) {
     const MeshSurface& surface = cases.sight.mesh.surface;
     Context* const context = cases.sight.task.context;
-    Heat heat{std::vector<NodeHeat>(nodes.size()), {}, {}};
+    Heat heat{std::vector<NodeHeat>(nodes.size()), {}, std::nullopt};
     each_node(context, nodes.size(),
               [&](std::size_t i, auto& scratch) { heat.at[i] = cases.visible(nodes[i], scratch); });
     heat.occluded = find_occluded(surface, nodes, mass, heat.at, least_visible);
@@ -265,73 +268,99 @@ Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, std::
     return heat;
 }
 
-bool same_case(const NodeHeat& a, const NodeHeat& b) {
-    return a.how == b.how && a.count == b.count &&
-           std::equal(a.slot.begin(), a.slot.begin() + a.count, b.slot.begin());
-}
-
-/// The heat at a level from that at the next coarser one, which becomes that of this level. `nodes`: of the
-/// surface, per node of the level. `near`: the bones near each node of the coarser level.
-void refine_heat(const HeatCases& cases, std::span<const std::uint32_t> nodes, const SurfaceLevel& coarse,
-                 std::span<const Sight::NearBones* const> near, Heat& heat) {
+/// The heat at all unknowns from that at the nodes of the coarse surface.
+std::vector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknowns, const CoarseSurface& coarse,
+                                  const Heat& heat) {
     const Sight& sight = cases.sight;
+    Context* const context = sight.task.context;
     const std::vector<Point3>& normal = sight.mesh.surface.normal;
-    std::vector<NodeHeat> out(nodes.size());
-    each_node(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
-        const std::uint32_t node = nodes[i];
-        const SurfaceLevel::Stencil& around = coarse.stencil[i];
+    std::vector<Sight::NearBones> near(coarse.size());
+    parallel_for(context, near.size(), 64,
+                 [&](std::size_t i) { near[i] = sight.near_bones(sight.place(coarse.node(i))); });
+    std::vector<NodeHeat> out(unknowns.size());
+    each_node(context, out.size(), [&](std::size_t i, auto& scratch) {
+        const std::uint32_t node = unknowns.node[i];
+        const CoarseSurface::Stencil around = coarse.stencil(node);
         out[i] = heat.at[around.of[0]];
-        if (around.share[0] == 1) return;
-        const bool agreed = same_case(out[i], heat.at[around.of[1]]) && same_case(out[i], heat.at[around.of[2]]);
-        const bool seen = out[i].how == NodeHeat::Way::straight && out[i].count > 0;
+        if (coarse.node(around.of[0]) == node) return;
         const bool alike = std::all_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
-            return dot(normal[node], normal[nodes[coarse.finer[c]]]) > kAlike;
+            return heat.at[c].how == NodeHeat::Way::straight && heat.at[c].count > 0 &&
+                   dot(normal[node], normal[coarse.node(c)]) > kAlike;
         });
-        if (agreed && seen && alike && sight.are_nearest(node, out[i], *near[around.of[0]])) return;
+        const auto seen = [&](std::uint32_t slot) {
+            return std::any_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
+                const auto first = heat.at[c].slot.begin(), last = first + heat.at[c].count;
+                return std::find(first, last, slot) != last;
+            });
+        };
+        if (alike)
+            if (const auto same = sight.nearest_seen(node, near[around.of[0]], seen)) {
+                out[i] = *same;
+                return;
+            }
         out[i] = cases.complete(node, cases.visible(node, scratch), heat.occluded[sight.part(node)], scratch);
     });
-    heat.at = std::move(out);
+    return out;
 }
 
-/// Levels from the finest to one with at most `most` nodes, whose nodes are near enough to each other for heat;
-/// returns how many there are. Further levels are for the solver.
-std::size_t make_levels(const Sight& sight, const Unknowns& unknowns, std::size_t most,
-                        std::vector<SurfaceLevel>& levels) {
-    levels.push_back(
-        finest_level(sight.task.mesh, sight.mesh.surface, unknowns.node, unknowns.of_node, sight.task.context));
-    std::vector<double> across(sight.mesh.surface.components, 0);  // per part: first its area
-    for (const std::uint32_t node : unknowns.node) across[sight.part(node)] += sight.mesh.surface.mass[node];
-    for (double& a : across) a = std::sqrt(a) / kAcross;
-    const auto edges = [&](std::uint32_t i) {
-        const SurfaceLevel& fine = levels.back();
-        double length = 0;
-        for (const auto [to, weight] : fine.links(i)) length += norm(fine.place[to] - fine.place[i]);
-        return kEdges * length / static_cast<double>(std::max<std::size_t>(fine.links(i).size(), 1));
-    };
-    const auto for_heat = [&](std::uint32_t i) {
-        const SurfaceLevel& fine = levels.back();
+/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
+/// curve of Morton (1966) through a grid.
+std::vector<std::uint32_t> along_curve(const Sight& sight, std::span<const std::uint32_t> nodes) {
+    constexpr std::uint32_t bits = 7;
+    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = sight.place(node);
+        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
+    }
+    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    std::vector<std::uint32_t> cell;
+    cell.reserve(nodes.size());
+    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = sight.place(node);
+        std::array<std::uint32_t, 3> at;
+        for (std::size_t a = 0; a < 3; ++a)
+            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
+        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
+        cell.push_back(key);
+        ++first[key + 1];
+    }
+    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
+    std::vector<std::uint32_t> out(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
+    return out;
+}
+
+CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::size_t count) {
+    const MeshSurface& surface = sight.mesh.surface;
+    std::vector<double> part_area(surface.components, 0);
+    double area = 0;
+    for (const std::uint32_t node : unknowns.node) part_area[sight.part(node)] += surface.mass[node];
+    for (const double part : part_area) area += part;
+    const double even = std::sqrt(area / (kDisc * static_cast<double>(count)));
+    const auto spacing = [&](std::uint32_t node) {
+        const Point3 p = sight.place(node);
         double nearest = INFINITY;
         sight.tree.visit(
-            fine.place[i], [&] { return nearest; },
+            p, [&] { return nearest; },
             [&](std::uint32_t s) {
                 const Segment& segment = sight.segments[s];
-                nearest = std::min(nearest, segment_distance(segment.a, segment.b, fine.place[i]).distance);
+                nearest = std::min(nearest, segment.beside(p).distance);
             });
-        return std::min(
-            {edges(i), kSpacing * std::max(nearest, kNearestBone * sight.task.unit), across[fine.component[i]]});
+        return std::min({even, kSpacing * std::max(nearest, kNearestBone * sight.task.unit),
+                         std::sqrt(part_area[sight.part(node)]) / kAcross});
     };
-    const auto coarsen_to = [&](std::size_t nodes, const auto& spacing) {
-        while (levels.back().nodes() > nodes && !cancelled(sight.task.context)) {
-            SurfaceLevel coarse = coarsen(levels.back(), spacing, sight.task.context);
-            if (10 * coarse.nodes() > 8 * levels.back().nodes()) break;
-            levels.back().cells = {};  // nothing else reads them
-            levels.push_back(std::move(coarse));
-        }
-        return levels.size();
-    };
-    const std::size_t count = coarsen_to(most, for_heat);
-    coarsen_to(kCoarsest, edges);
-    return count;
+    // Where that would be too many nodes, all of them lie farther apart.
+    constexpr std::size_t sample = 16;
+    double expected = 0;
+    for (std::size_t i = 0; i < unknowns.size(); i += sample) {
+        const double r = spacing(unknowns.node[i]), own = surface.mass[unknowns.node[i]] / (kDisc * r * r);
+        expected += sample * std::min(own, 1.0);
+    }
+    const double farther = std::sqrt(std::max(1.0, expected / (1.5 * static_cast<double>(count))));
+    return CoarseSurface(
+        sight.task.mesh, surface, along_curve(sight, unknowns.node),
+        [&](std::uint32_t node) { return farther * spacing(node); }, sight.task.context);
 }
 
 }  // namespace
@@ -348,36 +377,15 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
                const InnerVolume* volume, const HeatRules& rules) {
     const Sight sight{task, mesh, set, volume};
     const HeatCases cases(sight, unknowns);
-    std::vector<SurfaceLevel> levels;
-    std::size_t count = 0;  // of those with heat
-    if (unknowns.size() > rules.direct) count = make_levels(sight, unknowns, rules.direct, levels);
-    std::vector<double> area;
-    for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
-    if (count < 2) return heat_at(cases, unknowns.node, area, rules.least_visible);  // or none can be coarser
-    std::vector<std::vector<std::uint32_t>> nodes{unknowns.node};                    // of the surface, per level
-    for (std::size_t k = 1; k < count; ++k)
-        for (nodes.emplace_back(); const std::uint32_t i : levels[k].finer) nodes[k].push_back(nodes[k - 1][i]);
-    for (std::size_t k = 1; k < count; ++k) {
-        std::vector<double> sum(levels[k].nodes(), 0);
-        for (std::size_t i = 0; i < area.size(); ++i)
-            for (std::size_t c = 0; c < 3; ++c)
-                sum[levels[k].stencil[i].of[c]] += static_cast<double>(levels[k].stencil[i].share[c]) * area[i];
-        area = std::move(sum);
+    if (unknowns.size() <= rules.direct) {
+        std::vector<double> area;
+        for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
+        return heat_at(cases, unknowns.node, area, rules.least_visible);
     }
-    Heat heat = heat_at(cases, nodes.back(), area, rules.least_visible);
-    std::vector<Sight::NearBones> near_bones(nodes.back().size());
-    std::vector<const Sight::NearBones*> near(near_bones.size());
-    parallel_for(task.context, near.size(), 64, [&](std::size_t i) {
-        near_bones[i] = sight.near_bones(sight.place(nodes.back()[i]));
-        near[i] = &near_bones[i];
-    });
-    for (std::size_t k = count - 1; k > 0 && !cancelled(task.context); --k) {
-        refine_heat(cases, nodes[k - 1], levels[k], near, heat);
-        std::vector<const Sight::NearBones*> finer;
-        for (const SurfaceLevel::Stencil& around : levels[k].stencil) finer.push_back(near[around.of[0]]);
-        near = std::move(finer);
-    }
-    heat.levels = std::move(levels);
+    CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse);
+    Heat heat = heat_at(cases, coarse.nodes(), coarse.restricted(mesh.surface.mass), rules.least_visible);
+    heat.at = refine_heat(cases, unknowns, coarse, heat);
+    heat.coarse = std::move(coarse);
     return heat;
 }
 

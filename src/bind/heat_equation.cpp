@@ -4,19 +4,23 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/morton.h"
 #include "core/try.h"
 #include "core/vectors.h"
 #include "solve/cholesky.h"
-#include "surface/level_solver.h"
 
 namespace sinew {
 namespace {
 
 // Keeps the system solvable where bones are very far away; weights of edges are from 1e-4 to 1e3.
 constexpr double kLeastHeat = 1e-8;
-// Smaller weights count as 0.
-constexpr float kLeast = 1e-9f;
+/// What is read of solutions: at most `width` weights of a row, none smaller than `least`. Solutions may be cut off
+/// at `cut`.
+struct WantedRows {
+    std::size_t width;
+    float least = 1e-9f;
+    double cut = 0;
+};
+constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-6};
 
 /// M H for one joint, per unknown.
 std::vector<double> mass_times_heat(const Task& task, const MeshSurface& surface, const Unknowns& unknowns,
@@ -42,165 +46,125 @@ std::vector<std::uint32_t> heating_joints(const JointSet& set, const Heat& heat)
     return slots;
 }
 
-/// L + M H, as a list of entries.
-std::vector<MatrixEntry> entries_of(const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
-                                    const std::vector<double>& mh) {
-    std::vector<MatrixEntry> out;
-    for (std::uint32_t i = 0; i < mh.size(); ++i)
-        if (heat.at[i].count > 0) out.push_back({i, i, mh[i] * heat.at[i].count});
-    for (const MeshSurface::Edge& e : surface.edges) {
-        const std::uint32_t a = unknowns.of_node[e.a], b = unknowns.of_node[e.b];
-        if (a == MeshSurface::none) continue;
-        out.push_back({a, b, -e.weight});
-        out.push_back({a, a, e.weight});
-        out.push_back({b, b, e.weight});
+void add_laplacian(std::vector<MatrixEntry>& out, std::uint32_t a, std::uint32_t b, double weight) {
+    out.push_back({a, b, -weight});
+    out.push_back({a, a, weight});
+    out.push_back({b, b, weight});
+}
+
+/// The equation to solve, of unknowns or of nodes of the coarse surface: A w = B, with a column for each slot.
+struct Equation {
+    std::size_t size;
+    std::vector<MatrixEntry> a, b;
+};
+
+Equation equation_of(const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
+                     const std::vector<std::uint32_t>& slots, const std::vector<double>& mh, Context* context) {
+    std::vector<MatrixEntry> d, b;  // M H and M H p
+    d.reserve(mh.size());
+    b.reserve(mh.size());
+    for (std::uint32_t i = 0; i < mh.size(); ++i) {
+        const NodeHeat& h = heat.at[i];
+        const std::uint32_t row = heat.coarse ? unknowns.node[i] : i;
+        if (h.count > 0) d.push_back({row, row, mh[i] * h.count});
+        for (std::uint32_t k = 0; k < h.count; ++k) {
+            const auto at = std::lower_bound(slots.begin(), slots.end(), h.slot[k]) - slots.begin();
+            b.push_back({row, static_cast<std::uint32_t>(at), mh[i]});
+        }
     }
+    if (!heat.coarse) {
+        for (const MeshSurface::Edge& e : surface.edges)
+            if (const std::uint32_t a = unknowns.of_node[e.a]; a != MeshSurface::none)
+                add_laplacian(d, a, unknowns.of_node[e.b], e.weight);
+        return {mh.size(), std::move(d), std::move(b)};
+    }
+    Equation out{heat.coarse->size(), heat.coarse->restricted_diagonal(d, context),
+                 heat.coarse->restricted_rows(b, context)};
+    for (const MeshSurface::Edge& e : heat.coarse->restricted(surface.edges, context))
+        add_laplacian(out.a, e.a, e.b, e.weight);
     return out;
 }
 
-void make_room(SetRows& rows, Context* context) {
-    assign_large(rows.entries, rows.vertices.size() * rows.width, {}, context);
-}
+/// Rows of values, strongest first.
+struct Rows {
+    std::size_t width;
+    std::vector<InfluenceRows::Entry> entries;
+    std::vector<std::uint32_t> kept;
 
-/// Inserts a value into a row, sorted by size, if it is among the `width` largest. Joints come in ascending order,
-/// so an equal entry stays ahead of a later one.
-void insert(InfluenceRows::Entry* row, std::uint32_t& kept, std::size_t width, const InfluenceRows::Entry& entry) {
-    const float size = std::abs(entry.first);
-    std::uint32_t at = kept;
-    if (at == width) {
-        if (!(size > std::abs(row[width - 1].first))) return;
-        --at;
-    } else {
-        ++kept;
+    Rows(std::size_t count, std::size_t wide, Context* context) : width(wide), kept(count, 0) {
+        assign_large(entries, count * width, {}, context);
     }
-    for (; at > 0 && std::abs(row[at - 1].first) < size; --at) row[at] = row[at - 1];
-    row[at] = entry;
-}
+    std::span<const InfluenceRows::Entry> of(std::size_t row) const {
+        return {entries.data() + row * width, kept[row]};
+    }
+    /// Inserts a value into a row if it is among the `width` largest. Joints come in ascending order, so an equal
+    /// entry stays ahead of a later one.
+    void insert(std::size_t at_row, const InfluenceRows::Entry& entry) {
+        InfluenceRows::Entry* const row = entries.data() + at_row * width;
+        const float size = std::abs(entry.first);
+        std::uint32_t at = kept[at_row];
+        if (at == width) {
+            if (!(size > std::abs(row[width - 1].first))) return;
+            --at;
+        } else {
+            ++kept[at_row];
+        }
+        for (; at > 0 && std::abs(row[at - 1].first) < size; --at) row[at] = row[at - 1];
+        row[at] = entry;
+    }
+};
 
-/// Factors once, and solves for each joint, a batch of joints in each thread at a time. The order of entries is
-/// total, so the result does not depend on the division into batches.
-Status solve_directly(const Task& task, const MeshSurface& surface, const JointSet& set, const Unknowns& unknowns,
-                      const Heat& heat, const std::vector<double>& mh, SetRows& rows) {
+/// Factors once, and solves for each joint, a batch of joints in each thread at a time. Returns the strongest
+/// joints of the wanted unknowns. The order of entries is total, so the result does not depend on the division into
+/// batches.
+Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std::uint32_t>& slots,
+                   const Equation& equation, std::span<const std::uint32_t> wanted, const WantedRows& reading) {
     constexpr std::size_t batch = Cholesky::kBatch;
-    const std::vector<std::uint32_t> slots = heating_joints(set, heat);
-    SINEW_TRY_LET(const Cholesky factors,
-                  Cholesky::factor(mh.size(), entries_of(surface, unknowns, heat, mh), task.context));
-    make_room(rows, task.context);
-    std::vector<std::uint32_t> wanted;
-    for (const std::uint32_t v : rows.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
+    SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context));
+    Rows rows(wanted.size(), reading.width, task.context);
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
     std::vector<std::vector<double>> field(together);
     for (std::size_t first = 0; first < slots.size(); first += together * batch) {
         const std::size_t left = slots.size() - first, batches = std::min(together, (left + batch - 1) / batch);
         parallel_for(task.context, batches, 1, [&](std::size_t b) {
-            field[b].assign(mh.size() * batch, 0);
+            field[b].assign(equation.size * batch, 0);
             const std::size_t begin = first + b * batch, end = std::min(begin + batch, slots.size());
-            for (std::size_t i = 0; i < mh.size(); ++i)
-                for (std::uint32_t k = 0; k < heat.at[i].count; ++k) {
-                    const auto at =
-                        std::lower_bound(slots.begin(), slots.end(), heat.at[i].slot[k]) - slots.begin();
-                    const auto column = static_cast<std::size_t>(at);
-                    if (column >= begin && column < end) field[b][i * batch + column - begin] = mh[i];
-                }
-            factors.solve_batch(field[b]);
+            for (const auto& [row, column, value] : equation.b)
+                if (column >= begin && column < end) field[b][row * batch + column - begin] = value;
+            factors.solve_batch(field[b], reading.cut);
         });
         parallel_for(task.context, wanted.size(), 1024, [&](std::size_t i) {
             for (std::size_t c = 0; c < std::min(left, batches * batch); ++c) {
                 const auto w = static_cast<float>(field[c / batch][wanted[i] * batch + c % batch]);
-                if (std::abs(w) > kLeast)
-                    insert(rows.entries.data() + i * rows.width, rows.kept[i], rows.width,
-                           {w, set.joints[slots[first + c]]});
+                if (std::abs(w) > reading.least) rows.insert(i, {w, set.joints[slots[first + c]]});
             }
         });
         if (cancelled(task.context)) return heat_cancelled();
         report_progress(task.context, "heat", static_cast<double>(first) / static_cast<double>(slots.size()));
     }
-    return Done{};
+    return rows;
 }
 
-/// M H p of each of these joints.
-std::vector<LocalField> sources_of(const Task& task, std::span<const std::uint32_t> slots, const Heat& heat,
-                                   const std::vector<double>& mh) {
-    constexpr std::size_t together = 1 << 14;
-    std::vector<std::vector<LocalField>> parts((mh.size() + together - 1) / together);
-    parallel_chunks(task.context, mh.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        parts[chunk].resize(slots.size());
-        for (std::size_t i = begin; i < end; ++i)
-            for (std::uint32_t k = 0; k < heat.at[i].count; ++k) {
-                const auto at = std::lower_bound(slots.begin(), slots.end(), heat.at[i].slot[k]) - slots.begin();
-                LocalField& source = parts[chunk][static_cast<std::size_t>(at)];
-                source.node.push_back(static_cast<std::uint32_t>(i));
-                source.value.push_back(static_cast<float>(mh[i]));
+/// P y: the rows of vertices from those of coarse nodes.
+Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurface& surface,
+                  std::span<const std::uint32_t> vertices, std::size_t width, Context* context) {
+    Rows out(vertices.size(), width, context);
+    parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
+        const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[vertices[i]]);
+        std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
+        std::size_t count = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (s.share[k] == 0) continue;
+            for (const auto& [w, joint] : rows.of(s.of[k])) {
+                std::size_t at = 0;
+                while (at < count && sums[at].second != joint) ++at;
+                if (at == count) sums[count++] = {0.0f, joint};
+                sums[at].first += s.share[k] * w;
             }
-    });
-    std::vector<LocalField> sources(slots.size());
-    parallel_for(task.context, slots.size(), 1, [&](std::size_t s) {
-        for (const std::vector<LocalField>& part : parts) {
-            sources[s].node.insert(sources[s].node.end(), part[s].node.begin(), part[s].node.end());
-            sources[s].value.insert(sources[s].value.end(), part[s].value.begin(), part[s].value.end());
         }
+        for (std::size_t k = 0; k < count; ++k)
+            if (std::abs(sums[k].first) > WantedRows{0}.least) out.insert(i, sums[k]);
     });
-    return sources;
-}
-
-/// The same on levels, several joints that follow each other at a time.
-Status solve_on_levels(const Task& task, const MeshSurface& surface, const JointSet& set, const Unknowns& unknowns,
-                       const Heat& heat, const std::vector<double>& mh, SetRows& rows) {
-    const std::vector<std::uint32_t> slots = heating_joints(set, heat);
-    std::vector<double> diagonal(mh);
-    for (std::size_t i = 0; i < mh.size(); ++i) diagonal[i] *= heat.at[i].count;
-    SINEW_TRY_LET(const LevelSolver solver, LevelSolver::make(heat.levels, diagonal, task.context));
-    const std::vector<LocalFields> fields = solver.solve(sources_of(task, slots, heat, mh), task.context);
-    if (cancelled(task.context)) return heat_cancelled();
-
-    make_room(rows, task.context);
-    const Lists rows_at(mh.size(), task.context, [&](const auto& to) {
-        for (std::uint32_t i = 0; i < rows.vertices.size(); ++i)
-            to(unknowns.of_node[surface.node_of[rows.vertices[i]]], i);
-    });
-    parallel_chunks(task.context, mh.size(), 4096, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t g = 0; g < fields.size(); ++g) {
-            const auto& [node, value] = fields[g];
-            const std::size_t first = g * LocalFields::kTogether,
-                              count = std::min(LocalFields::kTogether, slots.size() - first);
-            const auto begin_at = std::lower_bound(node.begin(), node.end(), begin) - node.begin();
-            for (auto n = static_cast<std::size_t>(begin_at); n < node.size() && node[n] < end; ++n)
-                for (std::size_t c = 0; c < count; ++c)
-                    if (const float w = value[n].of[c]; w > LevelSolver::kLeast)
-                        for (const std::uint32_t r : rows_at.of(node[n]))
-                            insert(rows.entries.data() + r * rows.width, rows.kept[r], rows.width,
-                                   {w, set.joints[slots[first + c]]});
-        }
-    });
-    return Done{};
-}
-
-/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
-/// curve of Morton (1966) through a grid.
-std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
-                                       std::span<const std::uint32_t> nodes) {
-    constexpr std::uint32_t bits = 7;
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
-        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
-    }
-    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
-    std::vector<std::uint32_t> cell;
-    cell.reserve(nodes.size());
-    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
-        std::array<std::uint32_t, 3> at;
-        for (std::size_t a = 0; a < 3; ++a)
-            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
-        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
-        cell.push_back(key);
-        ++first[key + 1];
-    }
-    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
-    std::vector<std::uint32_t> out(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
     return out;
 }
 
@@ -230,28 +194,33 @@ std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurfac
     return others;
 }
 
-Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::vector<std::uint32_t> vertices,
-                         const HeatRules& rules) {
+Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices) {
     std::vector<bool> touched(surface.components, false);
     for (const std::uint32_t v : vertices) touched[surface.component[surface.node_of[v]]] = true;
     Unknowns out{std::move(vertices), {}, std::vector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
     for (std::uint32_t node = 0; node < surface.nodes(); ++node)
-        if (touched[surface.component[node]]) out.node.push_back(node);
-    if (out.size() > rules.direct) out.node = along_curve(mesh, surface, out.node);
-    for (std::uint32_t i = 0; i < out.size(); ++i) out.of_node[out.node[i]] = i;
+        if (touched[surface.component[node]]) {
+            out.of_node[node] = static_cast<std::uint32_t>(out.size());
+            out.node.push_back(node);
+        }
     return out;
 }
 
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width) {
     const std::vector<double> mh = mass_times_heat(task, surface, unknowns, heat);
-    SetRows rows{unknowns.vertices,
-                 std::max(task.width(), std::min(least_width, set.joints.size())),
-                 {},
-                 std::vector<std::uint32_t>(unknowns.vertices.size(), 0)};
-    const auto& solve = heat.levels.empty() ? solve_directly : solve_on_levels;
-    SINEW_TRY(solve(task, surface, set, unknowns, heat, mh, rows));
-    return rows;
+    const std::vector<std::uint32_t> slots = heating_joints(set, heat);
+    const Equation equation = equation_of(surface, unknowns, heat, slots, mh, task.context);
+    const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
+    std::vector<std::uint32_t> wanted;
+    if (heat.coarse)
+        for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
+    else
+        for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
+    SINEW_TRY_LET(Rows rows,
+                  solve(task, set, slots, equation, wanted, heat.coarse ? kOfCoarseNodes : WantedRows{width}));
+    if (heat.coarse) rows = interpolated(*heat.coarse, rows, surface, unknowns.vertices, width, task.context);
+    return SetRows{unknowns.vertices, rows.width, std::move(rows.entries), std::move(rows.kept)};
 }
 
 WeldedSurface::WeldedSurface(const Task& task)
@@ -270,13 +239,11 @@ WeldedSurface::WeldedSurface(const Task& task)
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors, and two batches of heat for each thread, or fields on levels; heat and surface, and rows of levels;
-    // trees.
-    const double solved = std::min(vertices, static_cast<double>(HeatRules{}.direct));
+    // Factors, and two batches of heat for each thread; heat and surface, and where it is coarse; trees.
+    const double most = static_cast<double>(HeatRules{}.direct), solved = std::min(vertices, 1.5 * most);
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
-    const double fields = 110 * std::min(threads, static_cast<double>(LevelSolver::kMostThreads));
-    const double each = vertices > solved ? 150 + fields : 500;
-    return estimate_cholesky_memory(solved, 7) + solved * batches + vertices * each + triangles * 300;
+    return estimate_cholesky_memory(solved, vertices > most ? 14 : 7) + solved * batches +
+           vertices * (vertices > most ? 400 : 500) + triangles * 300;
 }
 
 }  // namespace sinew

@@ -10,11 +10,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "bind/row_tables.h"
+#include "surface/coarse_surface.h"
 #include "surface/surface.h"
-#include "surface/surface_levels.h"
 #include "surface/triangle_tree.h"
 
 namespace sinew {
@@ -68,16 +69,16 @@ struct NodeHeat {
 struct Heat {
     std::vector<NodeHeat> at;    ///< per unknown
     std::vector<bool> occluded;  ///< per part, a component of the surface: (almost) no bone is visible from it
-    std::vector<SurfaceLevel> levels;  ///< if there are many unknowns: from the finest to the coarsest
+    std::optional<CoarseSurface> coarse;  ///< where the equation is solved, if there are many unknowns
 };
 
 struct HeatRules {
     /// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come
     /// from a rim or a hole: of a jacket from the neck, of a boot from the knee.
     double least_visible = 0.1;
-    /// With more unknowns than this, the equation is solved on levels with fewer nodes; the coarsest has at most
-    /// this many where the spacing allows it.
-    std::size_t direct = 40'000;
+    /// With more unknowns than this, the equation is solved on a coarse surface of about `coarse` nodes, at most
+    /// half more.
+    std::size_t direct = 40'000, coarse = 30'000;
 };
 
 /// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
@@ -85,10 +86,8 @@ struct HeatRules {
 std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                                               InfluenceRows& rows);
 
-/// `vertices`: of store_without_heat. Where there will be levels, unknowns that follow each other are near each
-/// other. O(nodes).
-Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::vector<std::uint32_t> vertices,
-                         const HeatRules& rules = {});
+/// `vertices`: of store_without_heat. O(nodes).
+Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices);
 
 /// H and p of every unknown, all cases:
 /// 1. a node that sees its nearest bones is heated by them. A bone counts as farther beyond its open ends, and
@@ -101,15 +100,15 @@ Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::
 ///    bones, visible or not.
 /// With a volume, joints that are enclosed elsewhere heat nothing, and open space hides bones as triangles do.
 /// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
-/// Above HeatRules::direct unknowns there are levels with fewer nodes, up to a share of the distance to the nearest
-/// bone apart. The coarsest level is treated as above. A node of a finer level takes the bones of the nodes around
-/// it, at its own distance, if all of them see the same ones and face the same way; else it is treated as above.
+/// Above HeatRules::direct unknowns there is a coarse surface. Its nodes are treated as above. Another node takes
+/// its nearest bones, at its own distance, if they are seen from a node around it and all of those see bones and
+/// face nearly its way; else it is treated as above.
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
                const InnerVolume* volume, const HeatRules& rules = {});
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
-/// With levels each joint is solved by itself (surface/level_solver.h).
+/// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p and w = P y (surface/coarse_surface.h).
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
 

@@ -116,7 +116,7 @@ const std::vector<double>& PinField::response(std::uint32_t node) {
     for (const auto& [known, field] : response_)
         if (known == node) return field;
     std::vector<double> b(factor_.size(), 0);
-    const SurfaceLevel::Stencil s = coarse_->stencil(node);
+    const CoarseSurface::Stencil s = coarse_->stencil(node);
     for (std::size_t k = 0; k < 3; ++k) b[s.of[k]] += static_cast<double>(s.share[k]);
     return response_.emplace_back(node, factor_.solve(b)).second;
 }

@@ -7,7 +7,7 @@
 
 #include "edits/edit_surface.h"
 #include "solve/cholesky.h"
-#include "surface/surface_levels.h"
+#include "surface/coarse_surface.h"
 
 namespace sinew {
 
@@ -32,7 +32,7 @@ public:
     Status spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns);
     /// The value of a column at a node.
     double at(std::uint32_t node, std::size_t column) const {
-        const SurfaceLevel::Stencil s = coarse_->stencil(node);
+        const CoarseSurface::Stencil s = coarse_->stencil(node);
         float sum = 0;
         for (std::size_t k = 0; k < 3; ++k) sum += s.share[k] * field_[s.of[k] * columns_ + column];
         return sum;

@@ -8,7 +8,7 @@
 #include "core/vectors.h"
 #include "edits/edit_surface.h"
 #include "solve/cholesky.h"
-#include "surface/surface_levels.h"
+#include "surface/coarse_surface.h"
 
 namespace sinew {
 namespace {
@@ -174,7 +174,7 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
                 state.vertex_near(EditSurfaceState::mirrored(place, *across),
                                   EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal());
             if (twin != MeshSurface::none) {
-                const SurfaceLevel::Stencil s = coarse.stencil(surface.node_of[twin]);
+                const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[twin]);
                 const auto most = std::max_element(s.share.begin(), s.share.end()) - s.share.begin();
                 if (const std::uint32_t at = s.of[static_cast<std::size_t>(most)]; !asked[at]) covered += cover(at);
             }

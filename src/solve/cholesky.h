@@ -39,8 +39,9 @@ public:
 
     /// Replaces right hand sides by solutions, in place: `columns` holds size() rows of kBatch values, row by row.
     /// O(nonzeros), const and reentrant: batches are solved in parallel by calling it from parallel_for. The bits
-    /// of a solution do not depend on the other columns.
-    void solve_batch(std::span<double> columns) const;
+    /// of a solution do not depend on the other columns. Where right hand sides are 0 at most rows the cost is
+    /// less, and less again if solutions may become 0 where all around them are at most `least`.
+    void solve_batch(std::span<double> columns, double least = 0) const;
     /// One right hand side.
     std::vector<double> solve(std::span<const double> b) const;
 

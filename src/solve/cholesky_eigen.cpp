@@ -471,7 +471,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     return out;
 }
 
-void Cholesky::solve_batch(std::span<double> columns) const {
+void Cholesky::solve_batch(std::span<double> columns, double least) const {
     constexpr std::size_t w = kBatch;
     const std::size_t n = size();
     std::vector<double> x(n * w);
@@ -480,9 +480,13 @@ void Cholesky::solve_batch(std::span<double> columns) const {
     std::uint32_t most = 0;
     for (const Front& f : fronts_) most = std::max(most, f.below);
     std::vector<double> rest(most * w);  // of the rows below a front
+    const auto within = [](const double* values, std::size_t rows, double bound) {
+        return std::all_of(values, values + rows * w, [&](double value) { return std::abs(value) <= bound; });
+    };
     for (const Front& f : fronts_) {
         const double* l = value_.get() + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
+        if (within(own, f.columns, 0)) continue;
         std::fill_n(rest.begin(), f.below * w, 0.0);
         for (std::uint32_t j = 0; j < f.columns; ++j, l += f.rows()) {
             double pivot[w];
@@ -502,6 +506,7 @@ void Cholesky::solve_batch(std::span<double> columns) const {
         double* const own = x.data() + std::size_t{f.first} * w;
         for (std::uint32_t i = 0; i < f.below; ++i)
             std::copy_n(x.data() + std::size_t{row_[f.row + i]} * w, w, rest.data() + i * w);
+        if (within(own, f.columns, 0) && within(rest.data(), f.below, least)) continue;
         for (std::uint32_t j = f.columns; j-- > 0;) {
             const double* const l = value_.get() + f.value + std::size_t{j} * f.rows();
             double sum[w];

@@ -1,8 +1,8 @@
 // sinew_heat_rules FILE HINTS VARIANT...: compares surface-heat under other rule constants
 // (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
 // or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each; from the second on, also the mean L1 to
-// the first VARIANT and what 99.9 % of the vertices are below: `direct=1e9 direct=0` shows how exact levels are.
-// HINTS: skin or names. Used by scripts/research/cross-validate and rule-effects.
+// the first VARIANT and what 99.9 % of the vertices are below: `direct=1e9 direct=0` shows how exact the coarse
+// surface is. HINTS: skin or names. Used by scripts/research/cross-validate and rule-effects.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -51,11 +51,12 @@ SurfaceHeatRules read(std::string variant) {
         const std::size_t equals = one.find('=');
         if (equals == std::string::npos) fail("\"" + one + "\" is not NAME=VALUE");
         const double value = std::atof(one.c_str() + equals + 1);
-        if (one.substr(0, equals) == "direct") {
-            rules.heat.direct = static_cast<std::size_t>(value);
+        const std::string name = one.substr(0, equals);
+        if (name == "direct" || name == "coarse") {
+            (name == "direct" ? rules.heat.direct : rules.heat.coarse) = static_cast<std::size_t>(value);
             continue;
         }
-        const auto rule = kRules.find(one.substr(0, equals));
+        const auto rule = kRules.find(name);
         if (rule == kRules.end()) fail("no rule \"" + one + "\"");
         *rule->second(rules) = value;
     }

@@ -149,6 +149,34 @@ TEST(Cholesky, ThreadsChangeNoBit) {
 }
 
 // With several bad rows the error names the same row on any number of threads.
+// A grid whose nodes are held, with one right hand side that is 0 but at a corner; in the others nothing is 0.
+TEST(Cholesky, SkipsWhatIsZero) {
+    constexpr std::uint32_t side = 40, n = side * side;
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 5});
+        if (i % side) entries.push_back({i - 1, i, -1});
+        if (i >= side) entries.push_back({i - side, i, -1});
+    }
+    const Cholesky cholesky = test::must(Cholesky::factor(n, entries));
+    constexpr std::size_t w = Cholesky::kBatch;
+    std::vector<double> full(n * w, 1.0), local(n * w, 0.0);
+    for (std::size_t i = 0; i < n; ++i) full[i * w] = 0;
+    full[0] = local[0] = 1;
+    std::vector<double> rough = local;
+    cholesky.solve_batch(full);
+    cholesky.solve_batch(local);
+    cholesky.solve_batch(rough, 1e-6);
+    std::size_t zeros = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(local[i * w], full[i * w]) << i;
+        EXPECT_NEAR(rough[i * w], full[i * w], 1e-6) << i;
+        EXPECT_EQ(local[i * w + 1], 0);
+        zeros += rough[i * w] == 0;
+    }
+    EXPECT_GT(zeros, n / 2);
+}
+
 TEST(Cholesky, ErrorsNameTheSameRowOnAnyNumberOfThreads) {
     for (const Graph& g : graphs())
         for (const std::uint32_t bad : {0u, g.size / 2, g.size - 1}) {

@@ -62,6 +62,7 @@ void move_and_compare(const test::Character& c, const BindOptions& options, int 
         ASSERT_TRUE(afresh);
         expect_same(*binding, *afresh, c.name + ", move " + std::to_string(move));
         EXPECT_EQ(has_stage(*binding, "topology"), !options.keep_volume);
+        EXPECT_FALSE(options.keep_volume && has_stage(*binding, "surface"));
     }
 }
 

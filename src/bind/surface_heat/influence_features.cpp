@@ -23,6 +23,7 @@ double log_of(double x) { return 0.693147180559945309417232121 * portable_log2(x
 double limit(double x, double least, double most) { return std::clamp(x, least, most); }
 
 double length_of(const Bone& bone) { return norm(to_point(bone.tail) - to_point(bone.head)); }
+SegmentRuler ruler_of(const Bone& bone) { return {to_point(bone.head), to_point(bone.tail)}; }
 Point3 direction_of(const Bone& bone) { return unit(to_point(bone.tail) - to_point(bone.head)); }
 
 }  // namespace
@@ -69,11 +70,9 @@ double InfluenceFeatures::weight(std::size_t row, std::uint32_t slot) const {
     return 0;
 }
 
-double InfluenceFeatures::distance(const Point3& p, std::size_t first, std::size_t count,
-                                   const std::vector<Bone>& bones) const {
+double InfluenceFeatures::distance(const Point3& p, std::span<const SegmentRuler> bones) {
     double least = INFINITY;
-    for (std::size_t k = first; k < first + count; ++k)
-        least = std::min(least, segment_distance(to_point(bones[k].head), to_point(bones[k].tail), p).distance);
+    for (const SegmentRuler& bone : bones) least = std::min(least, bone.at(p).distance);
     return least;
 }
 
@@ -95,6 +94,7 @@ void InfluenceFeatures::collect_bones() {
         own.first_link = static_cast<std::size_t>(first - links_.begin());
         for (auto at = first; at != links_.end() && at->joint == set_.joints[slot]; ++at, ++own.links)
             if (length_of(*at) > length_of(own.link)) own.link = *at;
+        own.at = ruler_of(own.bone);
         own.length = length_of(own.bone);
         own.direction = direction_of(own.bone);
         own.link_direction = direction_of(own.link);
@@ -104,6 +104,8 @@ void InfluenceFeatures::collect_bones() {
     }
     for (std::uint32_t slot = 0; slot < facts_.size(); ++slot)
         if (facts_[slot].parent != kNone) facts_[facts_[slot].parent].children.push_back(slot);
+    for (const Bone& bone : bones_) bone_at_.push_back(ruler_of(bone));
+    for (const Bone& link : links_) link_at_.push_back(ruler_of(link));
 }
 
 void InfluenceFeatures::measure_edges() {
@@ -149,7 +151,7 @@ void InfluenceFeatures::measure_thickness() {
     parallel_for(task_.context, mass_.size(), 1024, [&](std::size_t i) {
         if (rows_.kept[i] == 0) return;
         const JointFacts& strongest = facts_[slot_at(i)];
-        from_bones[i] = distance(place(i), strongest.first_bone, strongest.bones, bones_);
+        from_bones[i] = distance(place(i), {&bone_at_[strongest.first_bone], strongest.bones});
     });
     std::vector<std::vector<double>> own(facts_.size());
     for (std::size_t i = 0; i < mass_.size(); ++i)
@@ -308,8 +310,8 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         for (std::size_t k = first; k < first + volume_.width; ++k)
             if (volume_.joint[k] == set_.joints[among.slot[c]])
                 through[c] = static_cast<double>(volume_.distance[k]);
-        straight[c] = distance(p, own.first_bone, own.bones, bones_);
-        linked[c] = own.links ? distance(p, own.first_link, own.links, links_) : norm(p - head(among.slot[c]));
+        straight[c] = distance(p, {&bone_at_[own.first_bone], own.bones});
+        linked[c] = own.links ? distance(p, {&link_at_[own.first_link], own.links}) : norm(p - head(among.slot[c]));
         nearest_through = std::min(nearest_through, through[c]);
         nearest_straight = std::min(nearest_straight, straight[c]);
         nearest_linked = std::min(nearest_linked, linked[c]);
@@ -329,7 +331,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         const JointFacts& own = facts_[slot];
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
         const double thick = own.thickness, length = own.length, w = among.weight[c];
-        const SegmentPosition at = segment_distance(to_point(own.bone.head), to_point(own.bone.tail), p);
+        const SegmentPosition at = own.at->at(p);
         const Point3 from_head = p - head(slot);
         double children = 0, child_gap = 9 * thick;
         for (const std::uint32_t child : own.children) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,7 @@ private:
     static constexpr std::uint32_t kNone = DistanceTable::none;
     struct JointFacts {
         Bone bone, link;                       // the longest of each
+        std::optional<SegmentRuler> at;        // of that bone
         double length = 0;                     // of that bone, scene units
         Point3 direction{}, link_direction{};  // of length 1
         std::size_t first_bone = 0, bones = 0, first_link = 0, links = 0;
@@ -72,7 +74,7 @@ private:
     }
     std::uint32_t slot_of(std::uint32_t joint) const { return slot_[joint]; }
     double weight(std::size_t row, std::uint32_t slot) const;
-    double distance(const Point3& p, std::size_t first, std::size_t count, const std::vector<Bone>& bones) const;
+    static double distance(const Point3& p, std::span<const SegmentRuler> bones);
     void collect_bones();
     void measure_edges();
     void measure_parts();
@@ -86,9 +88,10 @@ private:
     const SetRows& rows_;
     const DistanceTable& volume_;
     const std::vector<Bone>& links_;
-    std::vector<std::uint32_t> slot_;  // per joint of the skeleton; kNone outside of the set
-    std::vector<Bone> bones_;          // of the task, those of the set
-    double size_;                      // longest side, scene units
+    std::vector<std::uint32_t> slot_;              // per joint of the skeleton; kNone outside of the set
+    std::vector<Bone> bones_;                      // of the task, those of the set
+    std::vector<SegmentRuler> bone_at_, link_at_;  // of bones_ and links_
+    double size_;                                  // longest side, scene units
     std::vector<JointFacts> facts_;
     std::vector<PartFacts> parts_;
     std::vector<double> edge_;  // per node: mean length of its edges

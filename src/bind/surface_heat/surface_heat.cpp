@@ -184,14 +184,15 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const Task task =
         volume_task.with(volume_task.mesh, volume_task.skeleton, volume_task.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
-    const WeldedSurface mesh(task);
+    const auto* const moved = std::get_if<MovedJoints>(&task.start);
+    const auto kept_mesh = moved && moved->surface ? moved->surface : std::make_shared<const WeldedSurface>(task);
+    const WeldedSurface& mesh = *kept_mesh;
     const std::vector<SurfacePart> parts = split_parts(task.mesh, mesh.surface, task.context);
     volume.set_parts(task, mesh.surface, parts);
     const SurfaceView view{task, mesh, parts, rules.parts};
     InfluenceRows rows(task.row_shape());
     const auto bind_set = [&](const JointSet& set) -> Status {
-        const Unknowns unknowns =
-            choose_unknowns(task.mesh, mesh.surface, store_without_heat(task, mesh.surface, set, rows), rules.heat);
+        const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));
         if (unknowns.size() == 0) return Done{};
         const Heat heat = find_heat(task, mesh, set, unknowns, &volume, rules.heat);
         if (cancelled(task.context)) return heat_cancelled();
@@ -216,7 +217,10 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
         return Done{};
     }));
     MethodRows out = std::move(rows);
-    if (task.options.keep_volume) out.volume = std::move(measured.volume);
+    if (task.options.keep_volume) {
+        out.volume = std::move(measured.volume);
+        out.surface = kept_mesh;
+    }
     return out;
 }
 

@@ -1,0 +1,191 @@
+// The coarse nodes of a surface, and heat solved there against heat solved directly.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bind/planned_mesh.h"
+#include "bind/surface_heat/surface_heat.h"
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "core/vectors.h"
+#include "sanitized.h"
+#include "sinew/bind.h"
+#include "surface/coarse_surface.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::Character;
+
+/// A sheet of 4 x 2, and another that is not made coarser.
+struct Sheet {
+    test::Shape shape = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 1, 0}, 60, 30);
+    MeshView mesh{shape.positions, shape.triangles, {}};
+    MeshSurface surface = build_surface(mesh, analyse_mesh(mesh));
+    std::vector<std::uint32_t> nodes;
+
+    Sheet() : nodes(surface.nodes()) { std::iota(nodes.begin(), nodes.end(), 0u); }
+    Point3 place(std::uint32_t node) const { return to_point(mesh.positions[surface.vertex_of[node]]); }
+    CoarseSurface coarse(double spacing, Context* context = nullptr) const {
+        return CoarseSurface(
+            mesh, surface, std::span<const std::uint32_t>(nodes), [&](std::uint32_t) { return spacing; }, context);
+    }
+};
+
+TEST(CoarseSurface, InterpolatesLinearFieldsOfAPlane) {
+    const Sheet sheet;
+    const CoarseSurface coarse = sheet.coarse(0.2);
+    EXPECT_LT(coarse.size(), sheet.surface.nodes() / 3);
+    double outside = 0;
+    for (const std::uint32_t node : sheet.nodes) {
+        const CoarseSurface::Stencil s = coarse.stencil(node);
+        EXPECT_NEAR(s.share[0] + s.share[1] + s.share[2], 1, 1e-6);
+        Point3 at{};
+        for (std::size_t k = 0; k < 3; ++k) {
+            const Point3 corner = sheet.place(coarse.node(s.of[k]));
+            at = at + static_cast<double>(s.share[k]) * corner;
+            outside += s.share[k] > 0 && norm(corner - sheet.place(node)) > 0.6;
+        }
+        outside += norm(at - sheet.place(node)) > 1e-6;
+    }
+    EXPECT_LT(outside, 0.1 * static_cast<double>(sheet.nodes.size()));  // beyond the last nodes at the border
+}
+
+TEST(CoarseSurface, KeepsTheEnergyOfALinearField) {
+    const Sheet sheet;
+    const auto energy = [&](std::span<const MeshSurface::Edge> edges, const auto& node) {
+        double sum = 0;
+        for (const MeshSurface::Edge& e : edges)
+            sum += e.weight * std::pow(sheet.place(node(e.a))[0] - sheet.place(node(e.b))[0], 2);
+        return sum;
+    };
+    const CoarseSurface coarse = sheet.coarse(0.2);
+    EXPECT_NEAR(energy(sheet.surface.edges, [](std::uint32_t i) { return i; }), 8, 1e-2);  // the area
+    EXPECT_NEAR(
+        energy(coarse.restricted(sheet.surface.edges, nullptr), [&](std::uint32_t i) { return coarse.node(i); }), 8,
+        0.4);
+}
+
+TEST(CoarseSurface, KeepsEveryNodeThatIsFartherThanTheSpacing) {
+    const Sheet sheet;
+    const CoarseSurface same = sheet.coarse(0.05);
+    ASSERT_EQ(same.size(), sheet.nodes.size());
+    std::vector<MeshSurface::Edge> edges = same.restricted(sheet.surface.edges, nullptr);
+    std::sort(edges.begin(), edges.end(),
+              [](const auto& x, const auto& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+    ASSERT_EQ(edges.size(), sheet.surface.edges.size());
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+        EXPECT_EQ(edges[e].a, sheet.surface.edges[e].a);
+        EXPECT_EQ(edges[e].b, sheet.surface.edges[e].b);
+        EXPECT_EQ(edges[e].weight, sheet.surface.edges[e].weight);
+    }
+}
+
+/// yᵀ A y of entries on one side of the diagonal.
+double square(std::span<const MatrixEntry> a, std::span<const double> y) {
+    double sum = 0;
+    for (const MatrixEntry& e : a) sum += (e.row == e.column ? 1 : 2) * e.value * y[e.row] * y[e.column];
+    return sum;
+}
+
+// Strips of one triangle's width, whose clusters have no triangles between them, and the sheet.
+TEST(CoarseSurface, RestrictsMatricesAsFieldsAreRead) {
+    const test::Shape strip = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0.02f, 0}, 60, 1);
+    const MeshView thin{strip.positions, strip.triangles, {}};
+    for (const MeshView& mesh : {Sheet().mesh, thin}) {
+        Sheet sheet;
+        if (mesh.positions.size() == thin.positions.size()) {
+            sheet.shape = strip;
+            sheet.mesh = {sheet.shape.positions, sheet.shape.triangles, {}};
+            sheet.surface = build_surface(sheet.mesh, analyse_mesh(sheet.mesh));
+            sheet.nodes.resize(sheet.surface.nodes());
+        }
+        const CoarseSurface coarse = sheet.coarse(0.25);
+        ASSERT_LT(coarse.size(), sheet.nodes.size() / 2);
+        std::vector<double> y, x;
+        for (std::size_t i = 0; i < coarse.size(); ++i) y.push_back(std::sin(3.0 * static_cast<double>(i)));
+        std::vector<MatrixEntry> d, b;
+        double dx = 0, lx = 0;
+        std::array<double, 2> bx{};
+        for (const std::uint32_t node : sheet.nodes) {
+            x.push_back(coarse.at(y, node));
+            d.push_back({node, node, 1.0 + node % 7});
+            dx += d.back().value * x.back() * x.back();
+            b.push_back({node, node % 2, 0.5 + node % 5});
+            bx[node % 2] += b.back().value * x.back();
+        }
+        for (const MeshSurface::Edge& e : sheet.surface.edges) lx += e.weight * std::pow(x[e.a] - x[e.b], 2);
+        EXPECT_NEAR(square(coarse.restricted_diagonal(d, nullptr), y), dx, 1e-5 * dx);
+        double edges = 0;
+        for (const MeshSurface::Edge& e : coarse.restricted(sheet.surface.edges, nullptr))
+            edges += e.weight * std::pow(y[e.a] - y[e.b], 2);
+        EXPECT_NEAR(edges, lx, 1e-5 * lx);
+        for (const MatrixEntry& e : coarse.restricted_rows(b, nullptr)) bx[e.column] -= e.value * y[e.row];
+        EXPECT_NEAR(bx[0], 0, 1e-3);
+        EXPECT_NEAR(bx[1], 0, 1e-3);
+    }
+}
+
+InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads) {
+    Context context;
+    context.threads = threads;
+    BindOptions options = preset(Method::surface_heat);
+    options.learned = 0;
+    BindReport report;
+    StageClock clock(report, &context);
+    const MeshView mesh = c.mesh();
+    const PlannedMesh planned = plan_mesh(mesh, c.skeleton, clock, report);
+    std::vector<Bone> bones = make_bones(c.skeleton);
+    const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
+    SurfaceHeatRules rules;
+    rules.heat = heat;
+    return std::get<InfluenceTable>(test::must(bind_surface_heat(task, rules, nullptr)).table);
+}
+
+HeatRules on_nodes(std::size_t count) { return {.direct = 0, .coarse = count}; }
+
+double at(const InfluenceTable& table, std::size_t vertex, std::uint32_t joint) {
+    for (std::size_t k = vertex * table.width; k < (vertex + 1) * table.width; ++k)
+        if (table.joint[k] == joint) return static_cast<double>(table.strength[k]);
+    return 0;
+}
+
+/// L1 between the rows of each vertex, sorted.
+std::vector<double> differences(const InfluenceTable& a, const InfluenceTable& b, std::size_t joints) {
+    std::vector<double> out(a.vertices, 0);
+    for (std::size_t v = 0; v < a.vertices; ++v)
+        for (std::uint32_t j = 0; j < joints; ++j) out[v] += std::abs(at(a, v, j) - at(b, v, j));
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+TEST(CoarseSurface, HeatIsThatOfTheDirectSolve) {
+    for (const Character& c : {test::biped({.cell = test::sanitized ? 0.03 : 0.012}), test::caped()}) {
+        const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2),
+                             coarse = heat_by(c, on_nodes(c.positions.size() / 2), 2);
+        const std::vector<double> d = differences(direct, coarse, c.skeleton.joints.size());
+        const double mean = std::accumulate(d.begin(), d.end(), 0.0) / static_cast<double>(d.size());
+        EXPECT_LT(mean, 0.002);
+        EXPECT_LT(d[d.size() * 999 / 1000], 0.03) << mean;
+        EXPECT_GT(d.back(), 0);  // the coarse surface was used
+    }
+}
+
+TEST(CoarseSurface, OfFewNodesStillHeatsEveryVertex) {
+    const Character c = test::robot();  // of many parts
+    const InfluenceTable coarse = heat_by(c, on_nodes(1), 2);
+    for (std::size_t v = 0; v < coarse.vertices; ++v) EXPECT_GT(coarse.strength[v * coarse.width], 0.2f) << v;
+}
+
+TEST(CoarseSurface, HeatHasTheSameBitsOnAnyNumberOfThreads) {
+    const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.02});
+    const InfluenceTable one = heat_by(c, on_nodes(2000), 1), three = heat_by(c, on_nodes(2000), 3);
+    EXPECT_EQ(one.joint, three.joint);
+    EXPECT_EQ(one.strength, three.strength);
+}
+
+}  // namespace
+}  // namespace sinew
