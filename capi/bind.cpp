@@ -383,12 +383,12 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         }
         SkinWeights own;
         if (!model->kept_vertices.empty() || !model->locked_joints.empty()) {
-            Result<SkinWeights> none = Error{};
+            Result<SkinWeights> unweighted = Error{};
             if (!scene.weights) {
-                none = SkinWeights::from_rows(std::vector<std::uint32_t>(scene.positions.size()), {});
-                if (!none) return fail(none.error());
+                unweighted = SkinWeights::from_rows(std::vector<std::uint32_t>(scene.positions.size()), {});
+                if (!unweighted) return fail(unweighted.error());
             }
-            own = scene.weights ? *scene.weights : std::move(*none);
+            own = scene.weights ? *scene.weights : std::move(*unweighted);
             add_locks(*model, own, adjustments->locks);
         }
         // Hardness of single joints is in the binding's map.

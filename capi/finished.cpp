@@ -27,7 +27,7 @@ InfluenceTable table_of(const SkinWeights& weights) {
     InfluenceTable table;
     table.vertices = weights.vertex_count();
     table.width = std::max<std::size_t>(1, weights.max_influences());
-    table.joint.assign(table.vertices * table.width, DistanceTable::none);
+    table.joint.assign(table.vertices * table.width, no_index);
     table.strength.assign(table.vertices * table.width, 0.f);
     for (std::size_t v = 0; v < table.vertices; ++v)
         for (std::size_t k = 0; k < weights[v].size(); ++k) {

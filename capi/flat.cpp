@@ -2,6 +2,7 @@
 #include "handles.h"
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
+#include "sinew/voxels.h"
 
 using namespace sinew;
 using namespace sinew::capi;
@@ -9,8 +10,8 @@ using namespace sinew::capi;
 namespace {
 
 snw_status check_size(int width, int height) {
-    if (width >= 1 && height >= 1 && width <= most_pixels && height <= most_pixels) return SNW_OK;
-    return fail({ErrorCode::input, "a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"});
+    if (width >= 1 && height >= 1 && width <= max_pixels && height <= max_pixels) return SNW_OK;
+    return fail({ErrorCode::input, "a picture has 1 to " + std::to_string(max_pixels) + " pixels along a side"});
 }
 
 CutoutLayer layer_of(const char* path, const uint8_t* rgba, int width, int height, const void* png,

@@ -4,6 +4,7 @@
 #include "core/try.h"
 #include "handles.h"
 #include "report/report.h"
+#include "sinew/bind_scene.h"
 
 namespace sinew::capi {
 
@@ -164,12 +165,7 @@ snw_status unexpected(const std::exception& error) noexcept {
 }
 
 Result<Skeleton> selected(const snw_model& model, const snw_settings* settings) {
-    const io::Scene& scene = model.scene;
-    const std::vector<double> use =
-        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-    Skeleton skeleton = scene.skeleton;
-    SINEW_TRY(select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}));
-    return skeleton;
+    return deforming_skeleton(model.scene, settings ? settings->deform : DeformOptions{});
 }
 
 ModelUse::ModelUse(const snw_model& model, Kind kind) : model_(model), kind_(kind) {

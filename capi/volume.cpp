@@ -6,6 +6,7 @@
 #include "sinew/bind.h"
 #include "sinew/domain.h"
 #include "sinew/near.h"
+#include "sinew/voxels.h"
 
 using namespace sinew;
 using namespace sinew::capi;
@@ -39,7 +40,7 @@ Result<Domain> volume_of(const io::Scene& scene, const Skeleton& skeleton, const
 
 extern "C" {
 
-snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
+snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t max_leaves, snw_context* context,
                       snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
@@ -50,9 +51,9 @@ snw_status snw_volume(const snw_model* model, const snw_settings* settings, size
         const Result<Domain> domain = volume_of(model->scene, *skeleton, settings->bind, context_of(context));
         if (!domain) return fail(domain.error());
         const std::size_t count = domain->leaves.size();
-        if (count > most)
+        if (count > max_leaves)
             return fail({ErrorCode::too_large, "the volume has " + std::to_string(count) + " leaves, and " +
-                                                   std::to_string(most) +
+                                                   std::to_string(max_leaves) +
                                                    " is the maximum that was requested: use a lower resolution"});
         constexpr std::size_t row = 5;
         std::string bytes(count * row * sizeof(float), '\0');

@@ -53,10 +53,10 @@ int run_apply(const ApplyArguments& args) {
         if (!adjustments) return fail(adjustments.error());
         if (Status ok = check_only_edits(*adjustments, args.edits.file); !ok) return fail(ok.error());
         EditReport report;
-        const auto most = std::max(4, static_cast<int>(scene->weights->max_influences()));
+        const auto max_influences = std::max(4, static_cast<int>(scene->weights->max_influences()));
         Result<SkinWeights> edited =
             apply_edits(scene->mesh(), *scene->weights, adjustments->edits, adjustments->locks,
-                        scene->skeleton.joints.size(), most, &report, &context);
+                        scene->skeleton.joints.size(), max_influences, &report, &context);
         if (!edited) return fail(edited.error());
         lines = edit_lines(*adjustments, report);
         scene->weights = std::move(*edited);

@@ -12,7 +12,7 @@
 #include "edits.h"
 #include "kept_binding.h"
 #include "report/report.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
 
 namespace sinew::cli {
 namespace {
@@ -96,9 +96,8 @@ Status check_bind_arguments(const BindArguments& args) {
 Status select_joints(const BindArguments& args, io::Scene& scene, const Context& context) {
     if (!args.joint_options.empty())
         SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
-    const std::vector<double> use =
-        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-    return select_deforming(scene.skeleton, use, args.deform);
+    SINEW_TRY_LET(scene.skeleton, deforming_skeleton(scene, args.deform));
+    return Done{};
 }
 
 /// A warning for each pattern that matches no joint. With --strict they were errors.
@@ -211,7 +210,7 @@ int run_bind(BindArguments args) {
         run.warnings = lost_patterns(args, scene.skeleton);
         if (!args.reused) {
             args.options.keep_volume = !args.save_binding.empty();
-            binding = sinew::bind(scene.mesh(), scene.part_of_vertex, scene.skeleton, args.options, &context);
+            binding = sinew::bind(scene, args.options, args.deform, &context);
         }
         if (!binding) return fail(binding.error());
         Intersections intersections;

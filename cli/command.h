@@ -25,9 +25,6 @@ int fail(const Error& error);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 
-/// ".png", in lower case.
-std::string extension_of(const std::string& path);
-
 /// A file of the command line, with its name in messages.
 struct NamedFile {
     std::string role;  ///< "--report"; "the input"

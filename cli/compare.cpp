@@ -31,11 +31,11 @@ struct ComparedBinding {
 };
 
 double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
-    double most = 0;
+    double maximum = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
-        most =
-            std::max(most, std::hypot(double{a[i].x} - b[i].x, double{a[i].y} - b[i].y, double{a[i].z} - b[i].z));
-    return most;
+        maximum = std::max(maximum,
+                           std::hypot(double{a[i].x} - b[i].x, double{a[i].y} - b[i].y, double{a[i].z} - b[i].z));
+    return maximum;
 }
 
 double largest_side(std::span<const Vec3> positions) {

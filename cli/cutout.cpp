@@ -12,6 +12,7 @@
 #include "command.h"
 #include "report/report.h"
 #include "sinew/bind.h"
+#include "sinew/content.h"
 #include "sinew/deform.h"
 
 namespace sinew::cli {

@@ -276,11 +276,11 @@ json inspect_json(const InspectArguments& args, const Inspected& in) {
 }
 
 /// "'a', 'b', 'c' and 12 more"
-std::string some(const std::vector<std::string>& names, std::size_t most) {
+std::string some(const std::vector<std::string>& names, std::size_t count) {
     std::string out;
-    for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    for (std::size_t i = 0; i < names.size() && i < count; ++i)
         out += fmt::format("{}'{}'", i ? ", " : "", printable(names[i], 60));
-    return names.size() > most ? out + fmt::format(" and {} more", names.size() - most) : out;
+    return names.size() > count ? out + fmt::format(" and {} more", names.size() - count) : out;
 }
 
 void print_joints(const InspectArguments& args, const Inspected& in) {

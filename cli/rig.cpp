@@ -7,7 +7,8 @@
 #include "command.h"
 #include "report/report.h"
 #include "report/rig_report.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
+#include "sinew/content.h"
 
 namespace sinew::cli {
 namespace {
@@ -86,9 +87,7 @@ int run_rig(const RigArguments& args) {
         scene = load_with(args, rig->skeleton, context);
         if (!scene) return fail(scene.error());
         if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
-        const BindOptions options;
-        const Result<Binding> binding =
-            sinew::bind(scene->mesh(), scene->part_of_vertex, scene->skeleton, options, &context);
+        const Result<Binding> binding = sinew::bind(*scene, {}, {}, &context);
         if (!binding) return fail(binding.error());
         const Result<SkinWeights> weights = binding->weights();
         if (!weights) return fail(weights.error());

@@ -22,6 +22,7 @@
 
 #include "command.h"
 #include "core/try.h"
+#include "sinew/content.h"
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
 #include "sinew/io.h"
@@ -250,7 +251,7 @@ void open_browser(const std::string& page) {
 /// Answers requests until the process ends.
 int serve(const Site& site, int listener) {
     static std::atomic<int> open{0};
-    constexpr int most = 64;
+    constexpr int max_open = 64;
     for (;;) {
         const int to = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
         if (to < 0) {
@@ -261,7 +262,7 @@ int serve(const Site& site, int listener) {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
             continue;
         }
-        if (open >= most) {
+        if (open >= max_open) {
             ::close(to);
             continue;
         }

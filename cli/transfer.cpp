@@ -33,12 +33,12 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
         for (const Influence& i : weights[v])
             if (match.joint_of[i.joint] >= target.skeleton.joints.size()) ++missing[i.joint];
     if (missing.empty()) return renumber(weights, match.joint_of);
-    const auto most = std::max_element(missing.begin(), missing.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto largest = std::max_element(missing.begin(), missing.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
     return Error{ErrorCode::input,
                  fmt::format("{}: it has no joint '{}', which {} of its vertices need{} (joints are matched by "
                              "name: rename it, or give the target the source's skeleton)",
-                             target_name, source.skeleton.joints[most->first].name, most->second,
+                             target_name, source.skeleton.joints[largest->first].name, largest->second,
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 

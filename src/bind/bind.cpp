@@ -80,7 +80,7 @@ void copy_row(const Table& from, std::vector<float> Table::*values, float empty,
               std::size_t target) {
     for (std::size_t k = 0; k < to.width; ++k) {
         const bool has = k < from.width;
-        to.joint[target * to.width + k] = has ? from.joint[source * from.width + k] : DistanceTable::none;
+        to.joint[target * to.width + k] = has ? from.joint[source * from.width + k] : no_index;
         (to.*values)[target * to.width + k] = has ? (from.*values)[source * from.width + k] : empty;
     }
 }
@@ -154,7 +154,7 @@ void put_row(std::span<const Influence> weights, double scale, BindingState& to,
     const std::size_t width = distances ? to.distances.width : to.influences.width;
     for (std::size_t k = 0; k < width; ++k) {
         const bool has = k < row.size();
-        const std::uint32_t joint = has ? row[k].joint : DistanceTable::none;
+        const std::uint32_t joint = has ? row[k].joint : no_index;
         const double strength = has ? double{row[k].weight} * scale : 0;
         (distances ? to.distances.joint : to.influences.joint)[vertex * width + k] = joint;
         if (distances)
@@ -236,7 +236,7 @@ Status follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_verte
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     SINEW_TRY_LET(const auto bound, bind_one(mesh, skeleton, options, context));
-    return Binding(bound);
+    return BindingState::binding_of(bound);
 }
 
 Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
@@ -282,7 +282,7 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
     all->report.defects = analyse_mesh(mesh, context).defects;
     all->report.coverage.fill(0);
     for (const Coverage how : all->coverage) ++all->report.coverage[static_cast<std::size_t>(how)];
-    return Binding(all);
+    return BindingState::binding_of(all);
 }
 
 }  // namespace sinew

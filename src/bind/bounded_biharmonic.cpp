@@ -8,6 +8,7 @@
 #include "domain/trace.h"
 #include "field/biharmonic.h"
 #include "field/geodesic.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -98,7 +99,7 @@ std::vector<Wide> refine(const Level& coarse, const std::vector<Wide>& field, co
                 share *= upper ? t : 1 - t;
             }
             const std::uint32_t leaf = coarse.domain->leaf_at(q[0], q[1], q[2]);
-            if (share <= 0 || leaf == Domain::none) continue;
+            if (share <= 0 || leaf == no_index) continue;
             total += share;
             for (std::size_t c = 0; c < w[i].size(); ++c) w[i][c] += share * field[leaf][c];
         }

@@ -26,7 +26,7 @@ Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
     }
     if (reading.leaves.count > 0) return reading;
     const auto* const other = std::get_if<OtherMesh>(&task.start);
-    if (!other || other->nearest_leaf[vertex] == Domain::none) return reading;
+    if (!other || other->nearest_leaf[vertex] == no_index) return reading;
     const std::uint32_t leaf = other->nearest_leaf[vertex];
     reading.leaves.count = 1;
     reading.leaves.leaf[0] = leaf;

@@ -402,7 +402,7 @@ private:
         InfluenceTable table;
         table.vertices = vertices;
         table.width = options_.finish.max_influences == all_influences ? widest : std::min<std::size_t>(widest, 16);
-        table.joint.assign(vertices * table.width, DistanceTable::none);
+        table.joint.assign(vertices * table.width, no_index);
         table.strength.assign(vertices * table.width, 0.0f);
         parallel_for(context_, vertices, 1024, [&](std::size_t v) {
             ShareRow row = *row_of[v];

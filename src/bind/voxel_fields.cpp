@@ -23,7 +23,7 @@ bool stronger(const Entry& a, const Entry& b) {
 class Strongest {
 public:
     Strongest(std::size_t vertices, std::size_t width)
-        : width_(width), entry_(vertices * width, Entry{0.0f, DistanceTable::none}) {}
+        : width_(width), entry_(vertices * width, Entry{0.0f, no_index}) {}
 
     void offer(std::size_t vertex, const Entry& entry) {
         Entry* row = entry_.data() + vertex * width_;

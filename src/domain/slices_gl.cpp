@@ -27,6 +27,7 @@
 #include "core/try.h"
 #include "domain/lattice.h"
 #include "gl/context.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

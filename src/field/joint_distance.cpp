@@ -7,6 +7,7 @@
 #include "domain/near_part.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

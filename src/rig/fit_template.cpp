@@ -15,6 +15,7 @@
 #include "rig/volume_tree.h"
 #include "sinew/domain.h"
 #include "sinew/rig.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

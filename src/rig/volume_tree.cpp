@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
