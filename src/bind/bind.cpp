@@ -40,13 +40,12 @@ Result<std::shared_ptr<BindingState>> bind_one(const MeshView& whole, const Skel
     StageClock clock(report, context);
     std::vector<FinePlace> fine;
     if (given.voxels.resolution == 0 || given.local_resolution) {
-        Result<ResolutionChoice> choice =
-            clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); });
-        if (!choice) return choice.error();
-        options.voxels.resolution = choice->resolution;
-        options.local_resolution = !choice->fine.empty();
-        report.resolution_reason = std::move(choice->reason);
-        fine = std::move(choice->fine);
+        SINEW_TRY_LET(ResolutionChoice choice,
+                      clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); }));
+        options.voxels.resolution = choice.resolution;
+        options.local_resolution = !choice.fine.empty();
+        report.resolution_reason = std::move(choice.reason);
+        fine = std::move(choice.fine);
     }
     SINEW_TRY(check_memory(mesh, skeleton, options, context));
 

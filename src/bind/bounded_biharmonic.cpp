@@ -114,8 +114,7 @@ Status build_coarse(const Task& task, int resolution, const std::vector<std::uin
     options.resolution = resolution;
     options.voxelizer = Voxelizer::cpu;
     SINEW_TRY_LET(VoxelGrid grid, voxelize(task.mesh, task.topology, options, task.context));
-    SINEW_TRY_LET(Domain domain, build_domain(grid, task.bones, task.options.domain, task.context));
-    level.own_domain = std::move(domain);
+    SINEW_TRY_LET(level.own_domain, build_domain(grid, task.bones, task.options.domain, task.context));
     level.own_seeds = seed_bones(level.own_domain, task.bones, task.skeleton.joints.size());
     std::vector<bool> seeded(level.own_domain.component_count, false);
     for (const std::uint32_t j : joints)

@@ -1,4 +1,4 @@
-// The formulas of docs/memory.md.
+// How much memory a bind may need: the formulas, of which docs/memory.md has the leading terms.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>

@@ -321,12 +321,11 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
         if (!set.needs_field()) {
             sampler.fill_straight();
         } else {
-            const Result<SetField> from = field_of(set);
-            if (!from) return from.error();
-            if (from->field)
-                sampler.fill_from_leaves(*from->field);
-            else if (from->each)
-                SINEW_TRY(sampler.fill_all_joints(*from->each));
+            SINEW_TRY_LET(const SetField from, field_of(set));
+            if (from.field)
+                sampler.fill_from_leaves(*from.field);
+            else if (from.each)
+                SINEW_TRY(sampler.fill_all_joints(*from.each));
         }
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
     }

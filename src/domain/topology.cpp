@@ -17,8 +17,8 @@
 #include "core/large_pages.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
+#include "core/vectors.h"
 #include "domain/union_find.h"
-#include "domain/vec.h"
 #include "domain/winding.h"
 #include "sinew/domain.h"
 
@@ -351,8 +351,8 @@ private:
 struct Patch {
     double area[2] = {0, 0};  // of the triangles oriented like the root, and of the others
     double volume6 = 0;       // six times the volume of the cone from the origin
-    Vec vector_area2;         // twice
-    Vec centre_area;          // centroid · area
+    Point3 vector_area2{};    // twice
+    Point3 centre_area{};     // centroid · area
     std::size_t count = 0;
     bool open = false;      // ends at an edge of one or of three and more triangles
     bool inverted = false;  // the triangles oriented against the root have the larger area
@@ -521,8 +521,8 @@ private:
     void sum_patches() {
         const std::size_t n = triangle_count();
         if (n == 0) return;
-        const Vec3& first = mesh_.positions[mesh_.triangles[0][0]];
-        const Vec origin{first.x, first.y, first.z};  // near the mesh, to avoid cancellation
+        const Point3 origin =
+            to_point(mesh_.positions[mesh_.triangles[0][0]]);  // near the mesh, to avoid cancellation
         const std::vector<std::uint32_t> order = sort_by_patch();
         const auto at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
         struct Chunk {
@@ -557,17 +557,16 @@ private:
     }
 
     // Returns whether the corners of the triangle are collinear within float precision.
-    bool add_triangle(std::size_t t, Vec origin, Patch& sum) const {
-        const auto corner = [&](int k) {
-            const Vec3& p = mesh_.positions[mesh_.triangles[t][k]];
-            return Vec{p.x, p.y, p.z};
-        };
+    bool add_triangle(std::size_t t, const Point3& origin, Patch& sum) const {
+        const auto corner = [&](int k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
         const auto larger = [](double x, double y) { return x < y ? y : x; };
-        const auto largest = [&](Vec v) { return larger(larger(std::abs(v.x), std::abs(v.y)), std::abs(v.z)); };
-        const Vec p = corner(0), q = corner(1), r = corner(2);
+        const auto largest = [&](const Point3& v) {
+            return larger(larger(std::abs(v[0]), std::abs(v[1])), std::abs(v[2]));
+        };
+        const Point3 p = corner(0), q = corner(1), r = corner(2);
         const double rounding = 0x1p-23 * larger(larger(largest(p), largest(q)), largest(r));  // of a coordinate
-        const Vec a = p - origin, b = q - origin, c = r - origin;
-        const Vec normal = cross(b - a, c - a);
+        const Point3 a = p - origin, b = q - origin, c = r - origin;
+        const Point3 normal = cross(b - a, c - a);
         const double n2 = dot(normal, normal),
                      longest2 = larger(larger(dot(b - a, b - a), dot(c - b, c - b)), dot(a - c, a - c));
         const bool against = patch_of_[t] & 1;

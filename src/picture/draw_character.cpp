@@ -305,8 +305,7 @@ private:
         double far = 0;
         std::vector<std::vector<float>> heat;
         if (args_.view == View::heat) {
-            SINEW_TRY_LET(std::vector<std::vector<float>> measured, heat_of_joints());
-            heat = std::move(measured);
+            SINEW_TRY_LET(heat, heat_of_joints());
         }
         for (std::size_t i = 0; i < paints; ++i) {
             switch (args_.view) {

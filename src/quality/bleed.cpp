@@ -149,14 +149,13 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     const std::vector<Triangle> near = near_triangles(mesh, used, context);
     const bool any_far = near.size() < mesh.triangles.size();
     const MeshView near_mesh{mesh.positions, near, mesh.skin_of_vertex};
-    Result<VoxelGrid> grid = voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
-                                      {options.resolution, true, true}, context);
-    if (!grid) return grid.error();
+    SINEW_TRY_LET(VoxelGrid grid, voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
+                                           {options.resolution, true, true}, context));
     std::vector<Bone> bones = make_bones(used);
-    extend_leaf_bones(bones, used, *grid);
+    extend_leaf_bones(bones, used, grid);
     SINEW_TRY_LET(Domain domain,
-                  build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
-    *grid = {};
+                  build_domain(grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
+    grid = {};
     const BoneSeeds seeds = seed_bones(domain, bones, joints);
     // One volume: loose components are joined to the rest, by the same bridges for every joint.
     std::vector<bool> start(domain.component_count, false);
