@@ -118,9 +118,8 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
 }
 
 Status add_lines(const std::string& path, const std::string& folder, std::vector<BatchItem>& items) {
-    const Result<std::vector<std::byte>> bytes = io::read_file(path);
-    if (!bytes) return bytes.error();
-    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file(path));
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const fs::path base = fs::path(path).parent_path();
     const bool manifest = extension_of(path) == ".jsonl";
     for (std::size_t number = 1; !text.empty(); ++number) {

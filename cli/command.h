@@ -22,11 +22,10 @@ int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code of the error.
 int fail(const Error& error);
+/// The exit code of a command; prints its error.
+inline int exit_of(const Result<int>& outcome) { return outcome ? *outcome : fail(outcome.error()); }
 
 double seconds_since(std::chrono::steady_clock::time_point start);
-
-/// ".png", in lower case.
-std::string extension_of(const std::string& path);
 
 /// A file of the command line, with its name in messages.
 struct NamedFile {

@@ -10,6 +10,7 @@
 #include "characters/shapes.h"
 #include "sanitized.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
