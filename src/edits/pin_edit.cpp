@@ -167,31 +167,32 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
     std::vector<std::uint32_t> raised;  // columns of joints that rows may gain
     for (std::uint32_t c = 0; c < joints.size(); ++c)
         if (high[c] >= least_new) raised.push_back(c);
-    return PreparedRow([=, &surface, rows = std::move(rows), pin_at = std::move(pin_at)](std::size_t k, EditRow& row) {
-        const std::uint32_t node = surface.node_of[at[k]];
-        if (node == MeshSurface::none) return;
-        if (pin_at[node] != Pin::none) {
-            row = targets[pin_at[node]];
-            return;
-        }
-        bool changes = false;
-        const auto add = [&](std::uint32_t c, double weight, double here) {
-            changes = changes || std::abs(here) >= kUnchanged;
-            const double x = (weight + kSoft) * std::exp(std::clamp(here, low[c], high[c])) - kSoft;
-            if (x > 0) row.push_back({joints[c], x});
-        };
-        for (const Influence& i : rows[node])
-            if (i.joint < column.size() && column[i.joint] != none)
-                add(column[i.joint], i.weight, field->at(node, column[i.joint]));
-            else
-                row.push_back({i.joint, i.weight});
-        for (const std::uint32_t c : raised)
-            if (const double here = field->at(node, c); here >= least_new)
-                if (std::none_of(rows[node].begin(), rows[node].end(),
-                                 [&](const Influence& i) { return i.joint == joints[c]; }))
-                    add(c, 0, here);
-        if (!changes) row.clear();
-    });
+    return PreparedRow(
+        [=, &surface, rows = std::move(rows), pin_at = std::move(pin_at)](std::size_t k, EditRow& row) {
+            const std::uint32_t node = surface.node_of[at[k]];
+            if (node == MeshSurface::none) return;
+            if (pin_at[node] != Pin::none) {
+                row = targets[pin_at[node]];
+                return;
+            }
+            bool changes = false;
+            const auto add = [&](std::uint32_t c, double weight, double here) {
+                changes = changes || std::abs(here) >= kUnchanged;
+                const double x = (weight + kSoft) * std::exp(std::clamp(here, low[c], high[c])) - kSoft;
+                if (x > 0) row.push_back({joints[c], x});
+            };
+            for (const Influence& i : rows[node])
+                if (i.joint < column.size() && column[i.joint] != none)
+                    add(column[i.joint], i.weight, field->at(node, column[i.joint]));
+                else
+                    row.push_back({i.joint, i.weight});
+            for (const std::uint32_t c : raised)
+                if (const double here = field->at(node, c); here >= least_new)
+                    if (std::none_of(rows[node].begin(), rows[node].end(),
+                                     [&](const Influence& i) { return i.joint == joints[c]; }))
+                        add(c, 0, here);
+            if (!changes) row.clear();
+        });
 }
 
 }  // namespace sinew

@@ -91,8 +91,8 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
         l[i] = length * std::clamp(l[i] / kSmall, kLeastReach, 1.0);
         screen[i] /= l[i] * l[i];
     }
-    const CoarseSurface& coarse =
-        out.coarse_.emplace(of.mesh, surface, [&](std::uint32_t i) { return l[i]; }, context);
+    const CoarseSurface& coarse = out.coarse_.emplace(
+        of.mesh, surface, [&](std::uint32_t i) { return l[i]; }, context);
     edges = coarse.restricted(edges, context);
     screen = coarse.restricted(screen);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};

@@ -13,11 +13,13 @@ namespace sinew {
 
 /// The field of least energy xᵀ Q x under given values, with Q = (L + M/l²) M⁻¹ (L + M/l²): it bends as little as
 /// possible and is drawn to 0 over the length l. L is the Laplacian of the surface, whose weights fall where the
-/// rows of weights at both ends of an edge differ; parts that nearly touch are joined by weak edges. l is less where
-/// the joints cover little of the surface. On a large surface the unknowns are coarse nodes, a quarter of l apart.
+/// rows of weights at both ends of an edge differ; parts that nearly touch are joined by weak edges. l is less
+/// where the joints cover little of the surface. On a large surface the unknowns are coarse nodes, a quarter of l
+/// apart.
 class PinField {
 public:
-    /// reach: l as a share of √area, where joints are large. Factors Q: O(nodes of the surface), and the factorisation of the coarse ones.
+    /// reach: l as a share of √area, where joints are large. Factors Q: O(nodes of the surface), and the
+    /// factorisation of the coarse ones.
     static Result<PinField> make(EditSurfaceState& surface, double reach,
                                  std::span<const std::span<const Influence>> rows, Context* context);
 
@@ -32,8 +34,7 @@ public:
     double at(std::uint32_t node, std::size_t column) const {
         const SurfaceLevel::Stencil s = coarse_->stencil(node);
         float sum = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            sum += s.share[k] * field_[s.of[k] * columns_ + column];
+        for (std::size_t k = 0; k < 3; ++k) sum += s.share[k] * field_[s.of[k] * columns_ + column];
         return sum;
     }
 

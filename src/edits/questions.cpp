@@ -129,7 +129,8 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
     double area = 0;
     for (const double m : surface.mass) area += m;
     const double length = kReach * std::sqrt(area);
-    const CoarseSurface coarse(mesh, surface, [&](std::uint32_t) { return length; }, context);
+    const CoarseSurface coarse(
+        mesh, surface, [&](std::uint32_t) { return length; }, context);
     const std::size_t n = coarse.size();
     const std::vector<double> mass = coarse.restricted(surface.mass);
     std::vector<MatrixEntry> entries;

@@ -69,8 +69,9 @@ void square_laplacian(std::span<const MeshSurface::Edge> edges, std::span<const 
     };
     std::vector<std::uint32_t> first;
     std::vector<Term> around, row;
-    link_nodes(mass.size(), edges, first, around,
-               [](const MeshSurface::Edge& e, std::uint32_t to) { return Term{to, -e.weight}; });
+    link_nodes(mass.size(), edges, first, around, [](const MeshSurface::Edge& e, std::uint32_t to) {
+        return Term{to, -e.weight};
+    });
     for (std::uint32_t i = 0; i < mass.size(); ++i) {
         if (first[i + 1] - first[i] > most_edges) continue;
         row.assign(around.begin() + first[i], around.begin() + first[i + 1]);

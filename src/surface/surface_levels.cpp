@@ -325,7 +325,8 @@ CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
     std::iota(node_.begin(), node_.end(), 0u);
     if (surface.nodes() <= kFew) return;
     SurfaceLevel coarse = coarsen(
-        finest_level(mesh, surface, node_, node_, context), [&](std::uint32_t i) { return kSpacing * length(i); }, context);
+        finest_level(mesh, surface, node_, node_, context), [&](std::uint32_t i) { return kSpacing * length(i); },
+        context);
     node_ = std::move(coarse.finer);
     stencil_ = std::move(coarse.stencil);
 }

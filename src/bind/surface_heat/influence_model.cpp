@@ -123,7 +123,8 @@ void InfluenceModel::correct(std::span<Features::Candidates> rows, std::span<con
         std::array<double, Features::kMost> logarithm;
         double largest = -INFINITY, sum = 0;
         for (std::size_t c = 0; c < among.count; ++c) {
-            logarithm[c] = portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(own[c]);
+            logarithm[c] =
+                portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(own[c]);
             largest = std::max(largest, logarithm[c]);
         }
         own += among.count;
