@@ -307,7 +307,7 @@ private:
     /// The files that a result refers to, beside it.
     static std::vector<std::string> companions_of(const std::string& model, const std::string& output) {
         std::vector<std::string> out;
-        if (extension_of(output) != ".gltf") return out;
+        if (io::extension_of(output) != ".gltf") return out;
         if (const auto files = io::files_beside(model))
             for (const io::ReferencedFile& file : *files)
                 out.push_back((fs::path(output).parent_path() / file.name).lexically_normal().string());

@@ -29,14 +29,14 @@ struct CutoutArguments : RunOptions {
 
 Status check_arguments(const CutoutArguments& args) {
     SINEW_TRY(check(args.options));
-    const std::string kind = extension_of(args.output);
+    const std::string kind = io::extension_of(args.output);
     if (kind != ".glb" && kind != ".gltf" && kind != ".json")
         return Error{ErrorCode::usage,
                      args.output + ": output must be .glb or .gltf, or .json for the skeleton JSON of Spine"};
     if (args.posed.empty() != args.pose.empty())
         return Error{ErrorCode::usage,
                      "--posed PNG and --pose FILE must be given together: the picture and its pose"};
-    const bool figure = extension_of(args.input) == ".json";
+    const bool figure = io::extension_of(args.input) == ".json";
     if (!figure && args.bones.empty())
         return Error{ErrorCode::usage, "a picture needs --bones FILE (or give a JSON file with layers as input)"};
     if (figure && !args.bones.empty())
@@ -151,7 +151,7 @@ Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaIm
 /// The output: for Spine if its name ends in .json, else glTF.
 Status add_figure(io::OutputBatch& batch, const CutoutArguments& args, const CutoutFigure& figure,
                   const std::vector<CutoutPart>& parts) {
-    const std::string kind = extension_of(args.output);
+    const std::string kind = io::extension_of(args.output);
     if (kind == ".json") {
         const std::filesystem::path path(args.output);
         SINEW_TRY_LET(const std::string text,

@@ -72,7 +72,7 @@ Status read_views(const RenderArguments& args, PictureRequest& request) {
 
 /// What the options say without the file.
 Status read_options(const RenderArguments& args, PictureRequest& request) {
-    SINEW_TRY_LET(const std::array<int, 2> size, picture_size(args.size));
+    SINEW_TRY_LET(const auto size, picture_size(args.size));
     request.look.width = size[0], request.look.height = size[1];
     SINEW_TRY(read_cut(args.cut, request.cut));
     SINEW_TRY(read_winding_numbers(args.winding_numbers, request));

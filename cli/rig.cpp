@@ -40,7 +40,7 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
     for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
     for (const std::string& warning : warnings) fmt::print("  warning   {}\n", printable(warning, 2000));
     if (rig.confidence < 0.5) {
-        const bool only_skeleton = extension_of(args.output) == ".json";
+        const bool only_skeleton = io::extension_of(args.output) == ".json";
         const std::string words =
             only_skeleton ? args.input + " --skeleton " + args.output + " --view surface" : args.output;
         fmt::print("  next      look at it: sinew render {} -o rig.png --skeleton-overlay on\n", printable(words));
@@ -57,7 +57,7 @@ Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context
 
 Result<int> run_rig(const RigArguments& args) {
     SINEW_TRY(check(args.options));
-    const bool only_skeleton = extension_of(args.output) == ".json";
+    const bool only_skeleton = io::extension_of(args.output) == ".json";
     const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
     const NamedFile input{"the input", args.input};
     SINEW_TRY(only_skeleton ? check_files(outputs, {&input, 1}) : check_outputs(outputs, {&input, 1}));

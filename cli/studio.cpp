@@ -64,7 +64,7 @@ std::string encoded(const std::string& name) {
 /// what to print of a mesh without a skeleton.
 Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context& context, std::string& remark) {
     const fs::path input(args.input);
-    const std::string kind = extension_of(args.input);
+    const std::string kind = io::extension_of(args.input);
     if ((kind == ".png" || kind == ".json") && (args.skeleton_scale != 1 || args.prop || !args.fit_check.empty()))
         return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check are for a mesh, not for " +
                                            printable(args.input) + " (leave them out)"};
