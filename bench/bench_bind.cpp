@@ -22,6 +22,7 @@
 
 #include "model.h"
 #include "naive.h"
+#include "sinew/voxels.h"
 
 namespace {
 
@@ -215,9 +216,9 @@ bool same_nearest() {
             std::sort(sorted.begin(), sorted.end());
             for (std::size_t i = 0; i < sweep->width; ++i) {
                 const std::uint32_t joint = sweep->joint(leaf, i);
-                if ((joint == DistanceTable::none) != (i >= sorted.size()))
+                if ((joint == no_index) != (i >= sorted.size()))
                     return fail("joints that reach a leaf", double(i), double(sorted.size()));
-                if (joint == DistanceTable::none) break;
+                if (joint == no_index) break;
                 const double d = sweep->distance(leaf, i) / double(LeafDistances::units_per_voxel);
                 most = std::max({most, std::abs(d - sorted[i]), std::abs(d - naive[joint][leaf])});
             }

@@ -114,9 +114,9 @@ Result<Options> given(const Options* options) {
 class Progressing {
 public:
     explicit Progressing(snw_context* context, bool passes = false);
-    snw_status done() const {
+    Status done() const {
         if (context_) context_->fraction = 1;
-        return SNW_OK;
+        return Done{};
     }
 
 private:
@@ -125,11 +125,12 @@ private:
 
 snw_status unexpected(const std::exception& error) noexcept;
 
-/// Runs the body of a call: it returns a snw_status and may throw.
+/// Runs the body of a call: it returns a Status and may throw.
 template <typename Body>
 snw_status guarded(Body&& body) noexcept {
     try {
-        return body();
+        const Status outcome = body();
+        return outcome ? SNW_OK : fail(outcome.error());
     } catch (const std::bad_alloc&) {
         return out_of_memory();
     } catch (const std::exception& error) {

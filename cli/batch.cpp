@@ -131,21 +131,21 @@ public:
                          [&](const Waiting& a, const Waiting& b) { return effort(*a.item) > effort(*b.item); });
     }
 
-    int run() {
+    Result<int> run() {
         Context context;
         Progress progress(context, true);  // the first signal only sets `cancel`
-        if (Status ok = folder_.enter(locks()); !ok) return fail(ok.error());
-        if (Status ok = results_.refresh(); !ok) return fail(ok.error());
+        SINEW_TRY(folder_.enter(locks()));
+        SINEW_TRY(results_.refresh());
         begin_ = std::chrono::steady_clock::now();
         while (!context.cancel && (!waiting_.empty() || !busy_.empty() || !large_.empty())) {
-            if (Status ok = start_some(); !ok) return fail(ok.error());
+            SINEW_TRY(start_some());
             wait_for_output();
             for (auto at = busy_.begin(); at != busy_.end();) {
                 if (!at->child->step()) {
                     ++at;
                     continue;
                 }
-                if (Status ok = finish(*at); !ok) return fail(ok.error());
+                SINEW_TRY(finish(*at));
                 at = at->child ? std::next(at) : busy_.erase(at);
             }
             show();
@@ -164,8 +164,7 @@ public:
             std::vector<BatchPicture> pictures = worst_of(page_, args_.thumbnails);
             draw(pictures);
             const std::string page = make_batch_page(page_, pictures, seconds_since(begin_));
-            if (Status ok = io::write_file(args_.html, std::as_bytes(std::span(page))); !ok)
-                return fail(ok.error());
+            SINEW_TRY(io::write_file(args_.html, std::as_bytes(std::span(page))));
         }
         print_summary();
         return bad_ == 0 ? done : gate_failed;
@@ -308,7 +307,7 @@ private:
     /// The files that a result refers to, beside it.
     static std::vector<std::string> companions_of(const std::string& model, const std::string& output) {
         std::vector<std::string> out;
-        if (extension_of(output) != ".gltf") return out;
+        if (io::extension_of(output) != ".gltf") return out;
         if (const auto files = io::files_beside(model))
             for (const io::ReferencedFile& file : *files)
                 out.push_back((fs::path(output).parent_path() / file.name).lexically_normal().string());
@@ -526,9 +525,8 @@ private:
     Status next_stage(Work& work, Stage stage, std::vector<std::string> words) {
         work.stage = stage;
         if (follows_links(work.item)) words.push_back("--follow-links");
-        Result<Child> child = Child::start(words, args_.timeout);
-        if (!child) return child.error();
-        work.child = std::make_unique<Child>(std::move(*child));
+        SINEW_TRY_LET(Child child, Child::start(words, args_.timeout));
+        work.child = std::make_unique<Child>(std::move(child));
         return Done{};
     }
 
@@ -798,51 +796,49 @@ Result<std::vector<std::size_t>> only_these(const std::vector<std::size_t>& item
                                     items.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-int run_batch(const CLI::App& command, BatchArguments args) {
+Result<int> run_batch(const CLI::App& command, BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
     const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
-    Result<BatchList> list = read_batch(args.inputs, args.folder);
-    if (!list) return fail(list.error());
-    std::vector<BatchItem>& items = list->items;
+    SINEW_TRY_LET(BatchList list, read_batch(args.inputs, args.folder));
+    std::vector<BatchItem>& items = list.items;
     const std::string left_out =
-        list->left_out.empty()
+        list.left_out.empty()
             ? ""
             : fmt::format(
                   "{} .obj file{} of the folders hold{} no skeleton (the first is {}): give each its \"skeleton\" "
                   "in a manifest",
-                  list->left_out.size(), list->left_out.size() == 1 ? "" : "s",
-                  list->left_out.size() == 1 ? "s" : "", printable(list->left_out.front()));
+                  list.left_out.size(), list.left_out.size() == 1 ? "" : "s", list.left_out.size() == 1 ? "s" : "",
+                  printable(list.left_out.front()));
     if (items.empty())
-        return fail(
-            {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
-                                   (left_out.empty() ? "" : "; " + left_out)});
+        return Error{ErrorCode::input,
+                     "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
+                         (left_out.empty() ? "" : "; " + left_out)};
     if (!left_out.empty() && !args.quiet) fmt::print(stderr, "sinew: left out: {}\n", left_out);
     const Result<std::string> apart = keep_companions_apart(items, args.folder);
-    if (!apart) return fail(apart.error());
+    if (!apart) return apart.error();
     if (!apart->empty() && !args.quiet) fmt::print(stderr, "sinew: kept apart: {}\n", *apart);
-    if (Status ok = check_output_words(args); !ok) return fail(ok.error());
-    const Result<WordFiles> shared = read_words(args, items);
-    if (!shared) return fail(shared.error());
-    if (Status ok = keep_apart(items, outputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_output_words(args));
+    SINEW_TRY_LET(const WordFiles shared, read_words(args, items));
+    SINEW_TRY(keep_apart(items, outputs));
     std::vector<NamedFile> inputs;
     for (const std::string& input : args.inputs) inputs.push_back({"an input", input});
-    if (Status ok = check_kept(outputs, inputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_kept(outputs, inputs));
     if (args.commands && !args.html.empty())
-        return fail({ErrorCode::usage,
+        return Error{ErrorCode::usage,
                      "--commands prints commands for single characters, which write no page: leave "
-                     "--html out, and run the batch with --html when they are done"});
+                     "--html out, and run the batch with --html when they are done"};
     if (args.sheets && args.thumbnails == 0)
-        return fail({ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"});
+        return Error{ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"};
     if (args.thumbnails > 0 && args.html.empty())
-        return fail({ErrorCode::usage, "--thumbnails needs --html, the page that shows them"});
+        return Error{ErrorCode::usage, "--thumbnails needs --html, the page that shows them"};
     if (!args.give_up.empty() && args.only.empty())
-        return fail({ErrorCode::usage, "--give-up needs --only, which says on which characters"});
+        return Error{ErrorCode::usage, "--give-up needs --only, which says on which characters"};
     Result<std::vector<std::size_t>> chosen = std::vector<std::size_t>(items.size());
     std::iota(chosen->begin(), chosen->end(), std::size_t{0});
     if (!args.only.empty()) chosen = only_these(*chosen, args.only);
     if (chosen && !args.shard.empty()) chosen = share_of(*chosen, args.shard);
-    if (!chosen) return fail(chosen.error());
-    if (Status ok = check_shared_files(*shared, chosen->size()); !ok) return fail(ok.error());
+    if (!chosen) return chosen.error();
+    SINEW_TRY(check_shared_files(shared, chosen->size()));
     if (args.commands) {
         print_commands(command, args, *chosen);
         return done;
@@ -852,12 +848,12 @@ int run_batch(const CLI::App& command, BatchArguments args) {
     for (const BatchItem& item : items) places.insert(item.output);
     for (const std::size_t k : *chosen) {
         own.push_back(items[k]);
-        own.back().writes.insert(own.back().writes.end(), shared->writes.begin(), shared->writes.end());
+        own.back().writes.insert(own.back().writes.end(), shared.writes.begin(), shared.writes.end());
     }
     std::error_code failed;
     fs::create_directories(args.folder, failed);
-    if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});
-    if (Status ok = check_files(outputs, {}); !ok) return fail(ok.error());
+    if (failed) return Error{ErrorCode::io, args.folder + " cannot be made: " + failed.message()};
+    SINEW_TRY(check_files(outputs, {}));
     return Batch(args, std::move(own), std::move(places)).run();
 }
 
@@ -920,7 +916,7 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, c, &exit, &bind_options] {
         args->options = bind_options;
-        exit = run_batch(*c, *args);
+        exit = exit_of(run_batch(*c, *args));
     });
 }
 

@@ -1,4 +1,5 @@
 #include "batch_results.h"
+#include "core/try.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -91,9 +92,8 @@ std::vector<std::string> files_in(const ordered_json& line) {
 Status BatchResults::refresh() {
     std::error_code missing;
     if (!std::filesystem::exists(path_, missing)) return Done{};
-    const Result<std::vector<std::byte>> bytes = io::read_file_from(path_, read_);
-    if (!bytes) return bytes.error();
-    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file_from(path_, read_));
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
         const std::string_view line = text.substr(0, end);
         read_ += end + 1;

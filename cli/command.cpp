@@ -207,13 +207,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string extension_of(const std::string& path) {
-    std::string out = fs::path(path).extension().string();
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
-
 int exit_code(ErrorCode code) {
     switch (code) {
         case ErrorCode::usage:

@@ -157,7 +157,7 @@ struct Contents {
     std::string vrm;        ///< version of VRM, or empty
     std::size_t bytes = 0;
     std::size_t nodes = 0, meshes = 0, skins = 0, materials = 0, images = 0, animations = 0;
-    std::size_t morph_targets = 0;     ///< the most that a mesh has
+    std::size_t morph_targets = 0;     ///< the maximum of a mesh
     std::size_t draco_primitives = 0;  ///< compressed ones
     std::size_t meshopt_views = 0;     ///< compressed ones
     std::vector<std::string> extensions, required;

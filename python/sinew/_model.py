@@ -353,7 +353,7 @@ class Weights:
     def pin(self, model, pins, reach=None, symmetric=False):
         """Weights that have given rows at a few vertices, and what these change around them (docs/edits.md, pin).
 
-        pins: {vertex: {joint: weight}}, or a list of pins as in an edit list. reach: a length as a share of the square
+        pins: {vertex: {joint: weight}}, or a list of pins as in an edit list. reach: a length as a fraction of the square
         root of the surface's area; 0.06 without it.
         """
         if isinstance(pins, dict):
@@ -708,7 +708,7 @@ class Model:
         or surface (docs/render.md); joints: of joint, distance and heat, by name or index. views: front, back, left,
         right, top, three-quarter, or (yaw, pitch) in degrees. zoom: a joint to frame with its descendants. pose: as for
         ``pose_matrices``, or matrices (J, 3, 4), shown beside the bind pose; sheet: all standard poses. overlay: bones
-        over the skin. cut: (3,) shares of the voxels' box that are shown. Needs OpenGL, which the library of the wheel
+        over the skin. cut: (3,) fractions of the voxels' box that are shown. Needs OpenGL, which the library of the wheel
         does not have: ``FileError``.
         """
         if skinning not in ("linear", "dual"):

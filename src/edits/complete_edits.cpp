@@ -69,7 +69,7 @@ Status complete_strokes(const EditPreparation& of) {
 
 Result<std::uint32_t> partner(const EditPreparation& of, const Symmetry& symmetry, std::uint32_t joint) {
     if (joint >= symmetry.joint.size()) return joint;
-    if (symmetry.joint[joint] != Symmetry::none) return symmetry.joint[joint];
+    if (symmetry.joint[joint] != no_index) return symmetry.joint[joint];
     return of.wrong("the joint '" + printable(of.skeleton.joints[joint].name) +
                     "' has no partner on the other side");
 }
@@ -118,7 +118,7 @@ Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, c
         const EditKindRow& kind = row_of(edits[i].kind);
         const std::string edit = "edit " + std::to_string(i + 1) + ": ";
         const std::string symmetric = edit + "symmetric: ", by_kind = edit + std::string(kind.name) + ": ";
-        EditSurfaceState& state = surface.state();
+        EditSurfaceState& state = EditSurfaceState::of(surface);
         SINEW_TRY(complete_strokes({edits[i], state, skeleton, own, symmetric, context}));
         if (kind.complete) SINEW_TRY(kind.complete({edits[i], state, skeleton, own, by_kind, context}));
     }

@@ -186,10 +186,10 @@ Status read_layers(const json& document, const std::string& name, const Pictures
 /// A picture that the caller has decoded.
 Status check_picture(const CutoutLayer& layer) {
     const RgbaImage& picture = layer.picture;
-    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
+    if (picture.width < 1 || picture.height < 1 || picture.width > max_pixels || picture.height > max_pixels ||
         picture.rgba.size() != std::size_t{4} * picture.width * picture.height)
         return Error{ErrorCode::input,
-                     layer.path + ": a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"};
+                     layer.path + ": a picture has 1 to " + std::to_string(max_pixels) + " pixels along a side"};
     return Done{};
 }
 

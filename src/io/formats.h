@@ -43,9 +43,6 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
-std::string extension_of(const std::filesystem::path& path);
-
 /// The folder that holds `path`; "." for a plain file name.
 inline std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

@@ -79,12 +79,16 @@ std::optional<Matrix> stretch_of(Matrix m) {
 
 class BindPose {
 public:
-    BindPose(Document& document, Scene& scene, const WornSkins& worn)
-        : document_(document), scene_(scene), rig_(document.rig), nodes_(document.rig.nodes), worn_(worn) {
-        for (std::size_t s = 0; s < worn.skins.size(); ++s) {
+    BindPose(Document& document, Scene& scene, const UsedSkins& used_skins)
+        : document_(document),
+          scene_(scene),
+          rig_(document.rig),
+          nodes_(document.rig.nodes),
+          used_skins_(used_skins) {
+        for (std::size_t s = 0; s < used_skins.skins.size(); ++s) {
             order_.push_back(s);
             bound_.emplace_back();
-            for (const Matrix& m : worn.skins[s].inverse_bind) bound_.back().push_back(inverse(m));
+            for (const Matrix& m : used_skins.skins[s].inverse_bind) bound_.back().push_back(inverse(m));
         }
         to_scene_.resize(order_.size());
         moves_.resize(order_.size());
@@ -101,8 +105,8 @@ public:
         }
         place_idle_joints();
         std::vector<Matrix> where;
-        for (const std::size_t n : worn_.joint_nodes) where.push_back(*pose_[n]);
-        SINEW_TRY(set_joints(document_, scene_, worn_.joint_nodes, std::move(where)));
+        for (const std::size_t n : used_skins_.joint_nodes) where.push_back(*pose_[n]);
+        SINEW_TRY(set_joints(document_, scene_, used_skins_.joint_nodes, std::move(where)));
         find_other_matrices();
         find_rest();
         SINEW_TRY(move_vertices());
@@ -112,7 +116,7 @@ public:
     }
 
 private:
-    bool is_new(const VertexBlock& block) const { return block.skin >= worn_.skins.size(); }
+    bool is_new(const VertexBlock& block) const { return block.skin >= used_skins_.skins.size(); }
 
     bool any_moves() const {
         return std::any_of(moves_.begin(), moves_.end(), [](const auto& m) { return !m.empty(); });
@@ -120,11 +124,11 @@ private:
 
     /// Of each skin and each of its joints, the sum of weights. A skin without weights counts as using all joints.
     void measure_use() {
-        vertices_.resize(worn_.skins.size());
+        vertices_.resize(used_skins_.skins.size());
         std::vector<std::vector<double>> use;
         has_weight_.clear();
-        for (const Skin& skin : worn_.skins) use.emplace_back(skin.nodes.size());
-        std::vector<std::size_t> at(worn_.joint_nodes.size());
+        for (const Skin& skin : used_skins_.skins) use.emplace_back(skin.nodes.size());
+        std::vector<std::size_t> at(used_skins_.joint_nodes.size());
         double total = 0;
         for (const VertexBlock& block : rig_.blocks) {
             if (is_new(block)) continue;
@@ -156,7 +160,7 @@ private:
         idle_.assign(nodes_.parent.size(), std::nullopt);
         bool first = true;
         for (const std::size_t s : order_) {
-            const Skin& skin = worn_.skins[s];
+            const Skin& skin = used_skins_.skins[s];
             to_scene_[s] = first ? without_stretch(s) : from_first(s);
             moves_[s].clear();
             if (!first) find_other_pose(s);
@@ -184,7 +188,7 @@ private:
     /// stretches (an object that was scaled along an axis when it was bound, positions quantised by axis), so does
     /// the matrix returned here; otherwise it is the identity.
     Matrix without_stretch(std::size_t s) const {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         std::vector<std::size_t> joints;
         double total = 0;
         std::vector<Matrix> stretch(skin.nodes.size());  // squared
@@ -221,7 +225,7 @@ private:
 
     /// From the bind space of a later skin to that of the scene.
     Matrix from_first(std::size_t s) {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         // Joints that move vertices of both skins tell it best. Matrices of others may be placeholders: then the
         // one counts that most of those tell that move vertices of one skin, else most of the others.
         std::array<std::vector<Matrix>, 2> said;
@@ -293,7 +297,7 @@ private:
 
     /// Sets moves_ of a skin that binds joints of earlier ones in another pose.
     void find_other_pose(std::size_t s) {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         std::vector<std::optional<Matrix>> by_node(nodes_.parent.size());
         bool same = true;
         for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
@@ -349,7 +353,7 @@ private:
     /// own matrix agrees or there is no such joint.
     void place_idle_joints() {
         std::vector<bool> is_joint(nodes_.parent.size()), below_used(nodes_.parent.size());
-        for (const std::size_t n : worn_.joint_nodes) is_joint[n] = true;
+        for (const std::size_t n : used_skins_.joint_nodes) is_joint[n] = true;
         std::vector<std::optional<Matrix>> estimates(nodes_.parent.size());
         std::string first;
         std::size_t placeholders = 0;
@@ -382,8 +386,8 @@ private:
         using Written = BindMatrix::Written;
         std::size_t lost = 0, collapsing = 0;
         std::string names;
-        for (std::size_t s = 0; s < worn_.skins.size(); ++s) {
-            const Skin& skin = worn_.skins[s];
+        for (std::size_t s = 0; s < used_skins_.skins.size(); ++s) {
+            const Skin& skin = used_skins_.skins[s];
             const bool moved = !moves_[s].empty();
             for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
                 const std::size_t n = skin.nodes[j];
@@ -420,7 +424,7 @@ private:
             if (is_new(block) || moves_[block.skin].empty()) continue;
             std::vector<Matrix> shown = moves_[block.skin];
             for (std::size_t j = 0; j < shown.size(); ++j) {
-                const std::size_t n = worn_.skins[block.skin].nodes[j];
+                const std::size_t n = used_skins_.skins[block.skin].nodes[j];
                 if (const auto to_joint = inverse(*pose_[n]))
                     shown[j] = from_world * nodes_.world[n] * *to_joint * shown[j];
             }
@@ -491,7 +495,7 @@ private:
         const Matrix to_world = bind_to_world(rig_, scene_.skeleton);
         const auto from_world = inverse(to_world);
         if (to_world == Matrix{} || !from_world) return;
-        for (std::size_t s = worn_.skins.size(); s < rig_.skins.size(); ++s)
+        for (std::size_t s = used_skins_.skins.size(); s < rig_.skins.size(); ++s)
             rig_.skins[s].to_scene = *from_world * rig_.skins[s].to_scene;
         for (VertexBlock& block : rig_.blocks) {
             if (!is_new(block)) continue;
@@ -513,7 +517,7 @@ private:
     Scene& scene_;
     Rig& rig_;
     const NodeTree& nodes_;
-    const WornSkins& worn_;
+    const UsedSkins& used_skins_;
     std::vector<std::size_t> order_;                         // of the skins; the first gives the space and the pose
     std::vector<std::vector<std::optional<Matrix>>> bound_;  // of each skin and joint: in the skin's space
     std::vector<std::vector<double>> use_;                   // the same: the sum of weights
@@ -548,8 +552,8 @@ Matrix bind_to_world(const Rig& rig, const Skeleton& skeleton) {
     return {};
 }
 
-Status set_bind_pose(Document& document, Scene& scene, const WornSkins& worn) {
-    return BindPose(document, scene, worn).run();
+Status set_bind_pose(Document& document, Scene& scene, const UsedSkins& used_skins) {
+    return BindPose(document, scene, used_skins).run();
 }
 
 }  // namespace sinew::io

@@ -11,7 +11,7 @@ namespace sinew::io {
 
 namespace {
 
-bool wears_skin(const Document& document) {
+bool has_skinned_mesh(const Document& document) {
     for (std::size_t n = 0; n < document.count("nodes"); ++n) {
         const Json& node = *document.at("nodes", n);
         if (member(node, "mesh") && member(node, "skin")) return true;
@@ -74,8 +74,8 @@ std::size_t count_moved(const Skeleton& skeleton, const Rig& rig) {
 }  // namespace
 
 Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context) {
-    const bool worn = wears_skin(*document);
-    Result<Scene> scene = worn ? read_scene(document, {}, context) : read_rest_skeleton(document);
+    const bool skinned = has_skinned_mesh(*document);
+    Result<Scene> scene = skinned ? read_scene(document, {}, context) : read_rest_skeleton(document);
     if (!scene) return scene.error();
     std::vector<PoseClip> clips;
     if (with_clips) {
@@ -84,7 +84,7 @@ Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with
         clips = std::move(*read);
     }
     const Rig& rig = document->rig;
-    const Matrix to_world = worn ? bind_to_world(rig, scene->skeleton) : Matrix{};
+    const Matrix to_world = skinned ? bind_to_world(rig, scene->skeleton) : Matrix{};
     SkeletonFile out = in_the_world(*scene, to_world);
     const double scale = std::cbrt(std::abs(determinant(to_world)));
     for (PoseClip& clip : clips)
@@ -93,7 +93,7 @@ Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with
                 for (double& t : pose.translation) t *= scale;
     out.clips = std::move(clips);
     out.pose = "the rest pose of its nodes";
-    if (!worn) return out;
+    if (!skinned) return out;
     out.pose = "the bind pose of its skin";
     if (const std::size_t moved = count_moved(out.skeleton, rig))
         out.pose += ", which the nodes' rest pose differs from at " + joints_of(moved);

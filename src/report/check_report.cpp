@@ -64,8 +64,7 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
                                              const SkinCheckOptions& options, const std::optional<Vec3>& up,
                                              Context* context) {
     SINEW_TRY_LET(io::StoredWeights stored, io::stored_weights(scene));
-    Result<io::ScenePose> rest = rest_of(scene, up);
-    if (!rest) return rest.error();
+    SINEW_TRY_LET(io::ScenePose rest, rest_of(scene, up));
     SkinToCheck skin;
     skin.mesh = scene.mesh();
     skin.skeleton = &scene.skeleton;
@@ -77,8 +76,8 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
         skin.stored_invalid = stored.invalid;
         skin.stored_repeated = stored.repeated;
     }
-    skin.rest = rest->skinning;
-    const Transform& world = rest->to_world;
+    skin.rest = rest.skinning;
+    const Transform& world = rest.to_world;
     const Vec3 row{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
                    static_cast<float>(world(1, 2))};
     if (row != Vec3{}) skin.up = row;  // nodes may have a scale of zero
