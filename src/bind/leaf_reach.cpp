@@ -55,14 +55,14 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
                 const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
                 near.clear();
                 double least = spaces[last].distance(p);
-                const auto reach = [&] { return least * (1 + 1e-6); };
-                tree.visit(p, reach, [&](std::uint32_t bone) {
+                const auto counts_below = [&] { return least * (1 + 1e-6); };
+                tree.visit(p, counts_below, [&](std::uint32_t bone) {
                     const double d = spaces[bone].distance(p);
-                    if (d > reach()) return;
+                    if (d > counts_below()) return;
                     near.emplace_back(joint_of[bone], d);
                     if (d < least) least = d, last = bone;
                 });
-                std::erase_if(near, [&](const auto& each) { return each.second > reach(); });
+                std::erase_if(near, [&](const auto& each) { return each.second > counts_below(); });
                 std::sort(near.begin(), near.end());
                 least = INFINITY;
                 for (const auto& [j, d] : near) {

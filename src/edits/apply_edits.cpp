@@ -83,8 +83,8 @@ EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& fr
             for (std::size_t v = 0; v < n; ++v)
                 if (parts.node_of[v] != MeshSurface::none) visit(out[v], most[parts.component[parts.node_of[v]]]);
         };
-        each([](float share, float& part) { part = std::max(part, share); });
-        each([](float& share, float part) { share = part; });
+        each([](float share, float& of_part) { of_part = std::max(of_part, share); });
+        each([](float& share, float of_part) { share = of_part; });
     }
     return shares;
 }

@@ -96,11 +96,11 @@ EditSurface::EditSurface(const MeshView& mesh, Context* context)
     : state_(std::make_shared<EditSurfaceState>(mesh, context)) {}
 
 Result<const Symmetry*> EditSurfaceState::symmetry(const Skeleton& skeleton, Context* context) {
-    if (!symmetry_) {
-        SINEW_TRY_LET(std::optional<Symmetry> found, find_symmetry(mesh, skeleton, context));
-        symmetry_ = std::move(found);
+    if (!symmetry_known_) {
+        SINEW_TRY_LET(symmetry_, find_symmetry(mesh, skeleton, context));
+        symmetry_known_ = true;
     }
-    return *symmetry_ ? &**symmetry_ : nullptr;
+    return symmetry_ ? &*symmetry_ : nullptr;
 }
 
 const std::vector<float>& EditSurfaceState::marked(const Brush& brush, Context* context) {

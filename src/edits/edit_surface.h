@@ -140,7 +140,8 @@ private:
     std::optional<TriangleTree> tree_;
     std::optional<NodeGrid> grid_;
     std::optional<double> longest_edge_;
-    std::optional<std::optional<Symmetry>> symmetry_;
+    bool symmetry_known_ = false;
+    std::optional<Symmetry> symmetry_;
     struct Marked {
         Brush brush;
         std::vector<float> selection;

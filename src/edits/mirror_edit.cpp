@@ -69,7 +69,7 @@ Result<PreparedRow> mirrored_rows(const EditTask& task, const EditPart&, std::sp
         const std::uint32_t v = at[k];
         const Point3 p = to_point(mesh.positions[v]);
         double height = 0;
-        for (std::size_t k = 0; k < 3; ++k) height += (p[k] - m.point[k]) * m.normal[k];
+        for (std::size_t a = 0; a < 3; ++a) height += (p[a] - m.point[a]) * m.normal[a];
         if (height > kOnPlane * diagonal) {  // on the side that is copied
             for (const Influence& i : task.row(v)) row.push_back({i.joint, i.weight});
             return;
@@ -82,13 +82,13 @@ Result<PreparedRow> mirrored_rows(const EditTask& task, const EditPart&, std::sp
             return;
         }
         Point3 image;
-        for (std::size_t k = 0; k < 3; ++k) image[k] = p[k] - 2 * height * m.normal[k];
+        for (std::size_t a = 0; a < 3; ++a) image[a] = p[a] - 2 * height * m.normal[a];
         const SurfacePoint found = tree.nearest(image, EditSurfaceState::kMirrorReach * diagonal);
         if (found.triangle == SurfacePoint::none) return;
-        for (std::size_t k = 0; k < 3; ++k)
-            if (found.share[k] > 1e-9)
-                for (const Influence& i : task.row(mesh.triangles[found.triangle][k]))
-                    weight_in(row, over_there(i.joint)) += found.share[k] * i.weight;
+        for (std::size_t c = 0; c < 3; ++c)
+            if (found.share[c] > 1e-9)
+                for (const Influence& i : task.row(mesh.triangles[found.triangle][c]))
+                    weight_in(row, over_there(i.joint)) += found.share[c] * i.weight;
     });
 }
 

@@ -586,8 +586,8 @@ private:
         } else if (const auto* pins = std::get_if<std::vector<Pin> WeightEdit::*>(&key.member)) {
             if (!found->is_array() || found->empty()) return wrong(where, " must be a list of pins");
             for (std::size_t i = 0; i < found->size(); ++i) {
-                SINEW_TRY_LET(Pin one, pin((*found)[i], where + " " + std::to_string(i + 1)));
-                (e.*(*pins)).push_back(std::move(one));
+                SINEW_TRY_LET(Pin read, pin((*found)[i], where + " " + std::to_string(i + 1)));
+                (e.*(*pins)).push_back(std::move(read));
             }
         }
         return Done{};

@@ -41,11 +41,6 @@ inline Vec3 unit(const std::array<double, 3>& v, const Vec3& otherwise) {
     return to_vec3({v[0] / length, v[1] / length, v[2] / length});
 }
 
-inline double determinant(const Matrix& a) {
-    return a(0, 0) * (a(1, 1) * a(2, 2) - a(1, 2) * a(2, 1)) - a(0, 1) * (a(1, 0) * a(2, 2) - a(1, 2) * a(2, 0)) +
-           a(0, 2) * (a(1, 0) * a(2, 1) - a(1, 1) * a(2, 0));
-}
-
 /// For normals: the inverse transpose of the upper left three by three.
 inline Matrix normal_matrix(const Matrix& a) {
     const std::optional<Matrix> inverted = inverse(a);

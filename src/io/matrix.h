@@ -50,6 +50,12 @@ inline std::array<double, 3> transform_point(const Matrix& a, double x, double y
             a(2, 0) * x + a(2, 1) * y + a(2, 2) * z + a(2, 3)};
 }
 
+/// Of the upper left three by three.
+inline double determinant(const Matrix& a) {
+    return a(0, 0) * (a(1, 1) * a(2, 2) - a(1, 2) * a(2, 1)) - a(0, 1) * (a(1, 0) * a(2, 2) - a(1, 2) * a(2, 0)) +
+           a(0, 2) * (a(1, 0) * a(2, 1) - a(1, 1) * a(2, 0));
+}
+
 /// Gauss-Jordan with row pivots; empty where the matrix is singular or not finite. Rows are scaled first: bind
 /// matrices of quantised meshes have scales of 1e-5 and 1 together and are still well conditioned after that.
 inline std::optional<Matrix> inverse_by_elimination(Matrix a) {

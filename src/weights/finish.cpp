@@ -53,8 +53,8 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
                                     row.push_back({influences.joint[i], strength});
                                 }
                             }
-                            if (!std::is_sorted(row.begin(), row.end(), before))
-                                std::sort(row.begin(), row.end(), before);
+                            if (!std::is_sorted(row.begin(), row.end(), heavier_first))
+                                std::sort(row.begin(), row.end(), heavier_first);
                             const std::size_t n = finish_row(row, keep, options);
                             const std::size_t at = out.size();
                             out.resize(at + n);

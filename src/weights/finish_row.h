@@ -16,7 +16,7 @@ struct Share {
     double weight;
 };
 
-inline constexpr auto before = [](const Share& a, const Share& b) {
+inline constexpr auto heavier_first = [](const Share& a, const Share& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
 };
 
@@ -29,11 +29,11 @@ inline std::size_t normalise(std::span<Share> row) {
     return row.size();
 }
 
-/// The invariant of SkinWeights for one row of weights above 0 of different joints: it is sorted by `before` and
-/// normalised. A row that satisfies it keeps its bits: reading back written weights changes nothing. Returns the
-/// number of entries.
+/// The invariant of SkinWeights for one row of weights above 0 of different joints: it is sorted by `heavier_first`
+/// and normalised. A row that satisfies it keeps its bits: reading back written weights changes nothing. Returns
+/// the number of entries.
 inline std::size_t sort_and_normalise_distinct(std::span<Share> row) {
-    std::sort(row.begin(), row.end(), before);
+    std::sort(row.begin(), row.end(), heavier_first);
     double sum = 0;
     for (const Share& s : row) sum += s.weight;
     return std::abs(sum - 1) > 1e-7 * static_cast<double>(row.size()) ? normalise(row) : row.size();
@@ -53,7 +53,7 @@ inline void sort_and_normalise(std::vector<Share>& row) {
     row.resize(sort_and_normalise_distinct(row));
 }
 
-/// `row`: strengths above 0, sorted by `before`. Returns the number of remaining entries, as weights.
+/// `row`: strengths above 0, sorted by `heavier_first`. Returns the number of remaining entries, as weights.
 inline std::size_t finish_row(std::span<Share> row, std::size_t keep, const FinishOptions& options) {
     std::size_t n = row.size();
     if (n > keep) {
