@@ -230,7 +230,7 @@ Vec3 up_in_bind_space(const Transform& world) {
 Status check_compare_arguments(const CompareArguments& args, std::span<const NamedFile> outputs, int& width,
                                int& height) {
     SINEW_TRY(check(args.options));
-    SINEW_TRY_LET(const std::array<int, 2> size, picture_size(args.size));
+    SINEW_TRY_LET(const auto size, picture_size(args.size));
     width = size[0], height = size[1];
     if (!args.picture.empty() && !args.picture.ends_with(".png"))
         return Error{ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"};
