@@ -2,15 +2,11 @@
 
 #include <cmath>
 
+#include "io/fbx_objects.h"
+
 namespace sinew::io {
 
-namespace {
-
-constexpr double kTicks = 46186158000.0;  // of a second
-
-}  // namespace
-
-std::int64_t fbx_time(double seconds) { return std::llround(seconds * kTicks); }
+std::int64_t fbx_time(double seconds) { return std::llround(seconds * kFbxTicks); }
 
 FbxBuilder::Object FbxBuilder::object(std::string_view record, const std::string& name, const std::string& type,
                                       const std::string& kind) {
