@@ -42,6 +42,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
     if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
     if (name == "strict") return choose(kSwitch, name, value, s.deform.strict);
     if (name == "weight-format") return choose(weight_format_words, name, value, s.save.weight_format);
+    if (name == "fbx-unit") return choose(fbx_unit_words, name, value, s.save.fbx_unit);
     if (name == "repair-matrices") return choose(kSwitch, name, value, s.save.repair_matrices);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
@@ -58,6 +59,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
 Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
+    if (name == "fbx-unit") return s.save.fbx_unit == io::FbxUnit::m ? "m" : "cm";
     if (name == "repair-matrices") return std::string(s.save.repair_matrices ? "on" : "off");
     if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
     if (name == "strict") return std::string(s.deform.strict ? "on" : "off");
@@ -90,6 +92,7 @@ std::string command_of(const snw_settings& s) {
     for (const std::string& glob : s.deform.include) add("include", shell_word(glob));
     if (s.save.weight_format != io::WeightFormat::f32)
         add("weight-format", std::string(name_of(s.save.weight_format)));
+    if (s.save.fbx_unit != io::FbxUnit::cm) add("fbx-unit", "m");
     if (s.save.repair_matrices) add("repair-matrices", "");
     return out;
 }
@@ -222,6 +225,7 @@ json settings_json() {
     add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
         "f32");
+    add("fbx-unit", "choice", "Output", words_of(fbx_unit_words), "Unit of a new .fbx", "cm");
     add("repair-matrices", "flag", "Output", words_of(kSwitch),
         "Write inverse bind matrices that are missing or zero, as the nodes' rest pose gives them", "off");
     return out;

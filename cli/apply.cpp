@@ -86,7 +86,7 @@ void add_apply(CLI::App& app, int& exit) {
         ->required();
     c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
     add_edit_options(*c, args->edits, false);
-    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write; of an FBX also FBX")->required();
+    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write")->required();
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");
     add_save_options(*c, args->save);

@@ -335,7 +335,7 @@ void add_bind(CLI::App& app, int& exit) {
     };
     file("input", args->input, FileUse::reads, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
-    file("-o,--output", args->output, FileUse::writes, "GLB, glTF or VRM to write; of an FBX also FBX")->required();
+    file("-o,--output", args->output, FileUse::writes, "GLB, glTF, VRM or FBX to write")->required();
     add_input_options(*c, *args, "Input and output");
     c->add_flag("--with-clips", args->with_clips, "Also take the animations of the file of --skeleton")
         ->group("Input and output");

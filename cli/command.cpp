@@ -352,6 +352,9 @@ void add_save_options(CLI::App& command, io::SaveOptions& options, const std::st
     add_choice<io::WeightFormat>(command, "--weight-format", options.weight_format, weight_format_words,
                                  "f32 (default), u16 or u8; integers sum exactly")
         ->group(group);
+    add_choice<io::FbxUnit>(command, "--fbx-unit", options.fbx_unit, fbx_unit_words,
+                            "Unit of a new .fbx: cm (default) or m; an FBX that was read keeps its own")
+        ->group(group);
     command
         .add_flag("--decompress", options.decompress,
                   "Write no Draco and no meshopt, for programs that cannot read them")

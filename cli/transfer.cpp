@@ -197,7 +197,7 @@ void add_transfer(CLI::App& app, int& exit) {
          "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
         ->required();
     c->add_option("-o,--output", args->output,
-                  "GLB, glTF or VRM to write, of an FBX also FBX: the target with weights")
+                  "GLB, glTF, VRM or FBX to write: the target with weights")
         ->required();
     c->add_option("--distance", args->options.distance,
                   "Maximum distance of a match, as a fraction of the diagonal of the source")

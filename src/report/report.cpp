@@ -15,6 +15,7 @@ const Words<DeformFrom> deform_from_words = {{"auto", DeformFrom::automatic},
                                              {"all", DeformFrom::all}};
 const Words<io::WeightFormat> weight_format_words = {
     {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
+const Words<io::FbxUnit> fbx_unit_words = {{"cm", io::FbxUnit::cm}, {"m", io::FbxUnit::m}};
 
 namespace {
 

@@ -53,6 +53,7 @@ template <typename T>
 using Words = std::vector<std::pair<std::string, T>>;
 extern const Words<DeformFrom> deform_from_words;
 extern const Words<io::WeightFormat> weight_format_words;
+extern const Words<io::FbxUnit> fbx_unit_words;
 
 /// Quotes a word for a POSIX shell, if need be.
 std::string shell_word(const std::string& word);
