@@ -76,7 +76,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
                         off, 100 * off / side));
     if (scene.triangles != loaded.triangles)
         notes.push_back("triangles differ: the triangles of the reference are used");
-    for (const std::string& warning : loaded.warnings)
+    for (const std::string& warning : one_of_each_kind(loaded.warnings))
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
             notes.push_back(args.other + ": " + in_words(warning));
     out.files = io::external_files(loaded);
@@ -267,7 +267,7 @@ Result<int> run_compare(CompareArguments args) {
         if (!scene.weights)
             return Error{ErrorCode::input,
                          args.reference + ": the reference has no weights (sinew bind computes them)"};
-        for (const std::string& warning : scene.warnings)
+        for (const std::string& warning : one_of_each_kind(scene.warnings))
             run.notes.push_back(args.reference + ": " + in_words(warning));
         SINEW_TRY_LET(ComparedBinding other, load_other(scene, args, run.notes, context));
         SINEW_TRY(keep_inputs(scene, other, outputs));
