@@ -201,6 +201,7 @@ export const finishTests = (tools) => {
       is((await state()).doc.edits.length, 1, 'edits');
       await key('p');
       await select('chest');
+      await page().evaluate(() => window.studio.frame());
       await page().mouse.click(...(await onPage([0, 1.25, 0.1])));
       await settled();
       is((await state()).doc.edits.length, 2, 'edits after a stroke');

@@ -105,12 +105,16 @@ export function stop(): void {
   draw();
 }
 
+let turn = 0;  // of play(): a frame that an earlier one asked for does nothing
+
 function play() {
   if (playing) return;
   playing = true;
+  const mine = ++turn;
   let last = performance.now();
   const step = (now: number) => {
-    if (!playing || session.step !== 'finish') return (playing = false, draw());
+    if (!playing || mine !== turn) return;
+    if (session.step !== 'finish') return stop();
     time += Math.max(0, now - last) / 1000;  // the first frame may have begun before this call
     last = now;
     const all = sweptNow();
