@@ -59,7 +59,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
 Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
-    if (name == "fbx-unit") return s.save.fbx_unit == io::FbxUnit::m ? "m" : "cm";
+    if (name == "fbx-unit") return std::string(s.save.fbx_unit == io::FbxUnit::m ? "m" : "cm");
     if (name == "repair-matrices") return std::string(s.save.repair_matrices ? "on" : "off");
     if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
     if (name == "strict") return std::string(s.deform.strict ? "on" : "off");

@@ -24,7 +24,10 @@ FbxRecord& FbxBuilder::add(FbxRecord& to, std::string_view name, const std::vect
 void FbxBuilder::property(FbxRecord& properties, const std::string& name, const std::string& type,
                           std::initializer_list<FbxItem> values) {
     const bool animated = type.starts_with("Lcl") || type == "Number" || type == "Color";
-    const std::string label = type == "double" ? "Number" : type == "int" || type == "enum" ? "Integer" : "";
+    const std::string label = type == "double"  ? "Number"
+                              : type == "int"   ? "Integer"
+                              : type == "KTime" ? "Time"
+                                                : "";
     std::vector<FbxItem> items{name, type, animated ? "" : label, std::string(animated ? "A" : "")};
     items.insert(items.end(), values);
     add(properties, "P", items);

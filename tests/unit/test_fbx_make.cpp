@@ -60,7 +60,7 @@ Scene back(const Scene& scene, const SaveOptions& options = {}) {
 /// Where the file shows each vertex, in the world.
 std::vector<Vec3> shown(const Scene& scene, std::optional<std::size_t> clip, double time) {
     const ScenePose pose = must(pose_at(scene, clip, time));
-    std::vector<Vec3> out = must(deform({scene.positions, {}, {}, {}}, *scene.weights, pose.skinning)).positions;
+    std::vector<Vec3> out = must(deform({scene.positions, {}, {}, {}}, *scene.weights, pose.skinning, Skinning::linear_blend, nullptr)).positions;
     for (Vec3& p : out) {
         const Transform& w = pose.to_world;
         double q[3];
