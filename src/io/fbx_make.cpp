@@ -273,6 +273,10 @@ private:
         file_.property(list, "Shininess", "double", {smooth * smooth});
         file_.property(list, "ShininessExponent", "Number", {smooth * smooth});
         file_.property(list, "ReflectionFactor", "Number", {one(pbr, "metallicFactor", 1)});
+        if (member(pbr, "baseColorTexture") && base[0] * base[1] * base[2] < 1)
+            making_.notes.push_back(
+                "material " + in_quotes(name_of(own, "material", number)) +
+                ": FBX has the colour or the picture, so the picture is shown without the colour");
         connect_texture(member(pbr, "baseColorTexture"), out.id, "DiffuseColor");
         connect_texture(member(own, "normalTexture"), out.id, "NormalMap");
         connect_texture(member(own, "emissiveTexture"), out.id, "EmissiveColor");

@@ -124,17 +124,17 @@ private:
         for (std::size_t k = 0; k < sampler.times.size(); ++k) {
             const double time = double{sampler.times[k]};
             if (k > 0 && time <= out.times.back()) continue;
-            const std::vector<double> before = out.values.empty() ? std::vector<double>() : out.values.back();
-            if (k > 0 && !straight) halve(sampler, path, out, time, tolerance, 0);
-            push(time, value_at(sampler, path, time, out.values.empty() ? before : out.values.back()));
+            push(time, k == 0     ? value_at(sampler, path, time, {})
+                       : straight ? value_at(sampler, path, time, out.values.back())
+                                  : halve(sampler, path, out, time, tolerance, 0));
         }
         return out;
     }
 
-    /// Adds keys between the last one and `to` until lines between them are near to the value.
-    void halve(const Animation::Sampler& sampler, Path path, Curves& out, double to, double tolerance,
-               std::size_t depth) const {
-        if (depth == kMostHalvings) return;
+    /// Adds keys between the last one and `to` until lines between them are near to the value. Returns the value at
+    /// `to`: of a half turn, the angles that the way there leads to.
+    std::vector<double> halve(const Animation::Sampler& sampler, Path path, Curves& out, double to,
+                              double tolerance, std::size_t depth) const {
         const double from = out.times.back();
         const std::vector<double> first = out.values.back();
         const std::vector<double> middle = value_at(sampler, path, (from + to) / 2, first);
@@ -145,11 +145,11 @@ private:
             for (std::size_t k = 0; k < there.size(); ++k)
                 straight = straight && std::abs(first[k] + part * (last[k] - first[k]) - there[k]) <= tolerance;
         }
-        if (straight) return;
-        halve(sampler, path, out, (from + to) / 2, tolerance, depth + 1);
+        if (straight || depth == kMostHalvings) return last;
+        std::vector<double> halfway = halve(sampler, path, out, (from + to) / 2, tolerance, depth + 1);
         out.times.push_back((from + to) / 2);
-        out.values.push_back(value_at(sampler, path, (from + to) / 2, out.values.back()));
-        halve(sampler, path, out, to, tolerance, depth + 1);
+        out.values.push_back(std::move(halfway));
+        return halve(sampler, path, out, to, tolerance, depth + 1);
     }
 
     /// A node of curves, for the columns of `curves`.

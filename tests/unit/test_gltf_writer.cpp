@@ -538,7 +538,7 @@ TEST(GltfWriter, ConvertsBetweenContainers) {
     const auto again = io::load(folder / "out.gltf");
     ASSERT_TRUE(io::save(*again, weights, folder / "twice.gltf").ok());
     EXPECT_EQ(read_bytes(folder / "twice.gltf"), read_bytes(folder / "out.gltf"));
-    const auto wrong = io::save(*scene, weights, folder / "out.fbx");
+    const auto wrong = io::save(*scene, weights, folder / "out.dae");
     ASSERT_FALSE(wrong.ok());
     EXPECT_EQ(wrong.error().code, ErrorCode::usage);
 }
