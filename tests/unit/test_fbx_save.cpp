@@ -182,8 +182,8 @@ TEST(FbxSave, IsWrittenAnewWhereClipsAreAdded) {
     const Scene scene = read(std::as_bytes(std::span(file)));
     const PoseClip clip{"wave", false, {{0, std::vector<JointPose>(scene.skeleton.joints.size())}}};
     const auto out = must(write_fbx(*scene.document, scene, *scene.weights, {.clips = {clip}}));
-    ASSERT_EQ(out.report.notes.size(), 1u);
-    EXPECT_NE(out.report.notes[0].find("written anew"), std::string::npos);
+    ASSERT_FALSE(out.report.notes.empty());
+    EXPECT_NE(out.report.notes.back().find("written anew"), std::string::npos);
     expect_same_weights(scene, *scene.weights, read(out.bytes));
     // So is what no FBX is behind.
     const Scene made = must(make_scene({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}, scene.skeleton, "made"));
