@@ -224,8 +224,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--rules", args->rules, "Print the rules with their thresholds, and the profiles")->group("Rules");
     c->add_flag("--fix", args->fix, "Write a file with normalised, limited and pruned weights and welded seams")
         ->group("Output");
-    c->add_option("-o,--output", args->output,
-                  "The file that --fix writes: .glb, .vrm, .gltf or .fbx")
+    c->add_option("-o,--output", args->output, "The file that --fix writes: .glb, .vrm, .gltf or .fbx")
         ->group("Output");
     c->add_option("--report", args->report, "Write the results as JSON to this file")->group("Output");
     c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file")->group("Output");

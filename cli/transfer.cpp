@@ -195,8 +195,7 @@ void add_transfer(CLI::App& app, int& exit) {
          "target", args->target,
          "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
         ->required();
-    c->add_option("-o,--output", args->output,
-                  "GLB, glTF, VRM or FBX to write: the target with weights")
+    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write: the target with weights")
         ->required();
     c->add_option("--distance", args->options.distance,
                   "Maximum distance of a match, as a fraction of the diagonal of the source")

@@ -13,7 +13,7 @@ namespace sinew::io {
 
 namespace {
 
-constexpr double kMostSeconds = 1e7;    // from the time 0: keys beyond are damaged
+constexpr double kMostSeconds = 1e7;  // from the time 0: keys beyond are damaged
 
 /// Bits of KeyAttrFlags.
 enum : std::uint32_t {
