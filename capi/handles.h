@@ -87,11 +87,8 @@ inline snw_bytes* new_text(std::string text) { return new snw_bytes{std::move(te
 /// The lines as one text.
 std::string lines(const std::vector<std::string>& list);
 
-/// Gives warnings to the log of the context.
-inline void tell(const snw_context* context, const std::vector<std::string>& warnings) {
-    if (context && context->log)
-        for (const std::string& warning : warnings) context->log(warning.c_str(), context->log_user);
-}
+/// Gives warnings to the log of the context, one of each kind.
+void tell(const snw_context* context, const std::vector<std::string>& warnings);
 
 /// A struct of options that begins with its size, of a program that was compiled with an earlier or later header.
 template <typename Options>

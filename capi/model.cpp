@@ -195,6 +195,12 @@ std::string lines(const std::vector<std::string>& list) {
     return out;
 }
 
+void tell(const snw_context* context, const std::vector<std::string>& warnings) {
+    if (context && context->log)
+        for (const std::string& warning : one_of_each_kind(warnings))
+            context->log(warning.c_str(), context->log_user);
+}
+
 Status fits(const snw_model& model, const SkinWeights& weights) {
     if (weights.vertex_count() == model.scene.positions.size()) return Done{};
     return Error{ErrorCode::usage, "weights for " + std::to_string(weights.vertex_count()) +

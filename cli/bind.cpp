@@ -58,7 +58,7 @@ void print_bind_summary(const nlohmann::ordered_json& r) {
         fmt::print("  voxels    {}: {}\n", r["options"]["resolution"].get<int>(), shown(why));
     for (const auto& edit : r["edits"]) fmt::print("  {}\n", shown(edit));
     for (const auto& note : r["notes"]) fmt::print("  note      {}\n", shown(note));
-    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", shown(warning));
+    for (const auto& warning : one_of_each_kind(r["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", shown(r["output"]));
 }
 

@@ -78,7 +78,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
                         off, 100 * off / side));
     if (scene.triangles != loaded->triangles)
         notes.push_back("triangles differ: the triangles of the reference are used");
-    for (const std::string& warning : loaded->warnings)
+    for (const std::string& warning : one_of_each_kind(loaded->warnings))
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
             notes.push_back(args.other + ": " + in_words(warning));
     out.files = io::external_files(*loaded);
@@ -273,7 +273,7 @@ int run_compare(CompareArguments args) {
         if (!scene->weights)
             return fail(
                 {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind computes them)"});
-        for (const std::string& warning : scene->warnings)
+        for (const std::string& warning : one_of_each_kind(scene->warnings))
             run.notes.push_back(args.reference + ": " + in_words(warning));
         Result<ComparedBinding> other = load_other(*scene, args, run.notes, context);
         if (!other) return fail(other.error());

@@ -138,7 +138,7 @@ void print_cutout_summary(const nlohmann::ordered_json& r) {
                    layer["name"].get<std::string>(), count(layer, "pixels"), count(layer, "islands"),
                    count(layer, "holes"), layer["smallest_angle"].get<double>());
     fmt::print("  coverage  {:.2f} %\n", 100 * r["coverage"]["share"].get<double>());
-    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", shown(warning.get<std::string>()));
+    for (const auto& warning : one_of_each_kind(r["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", r["output"].get<std::string>());
 }
 

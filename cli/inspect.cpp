@@ -203,7 +203,8 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     out.scene = std::move(*scene);
     if (!out.has_skeleton) out.scene.skeleton = {};
     measure(out, context);
-    for (const std::string& warning : out.scene.warnings) out.odd.push_back({in_words(warning), ""});
+    for (const std::string& warning : one_of_each_kind(out.scene.warnings))
+        out.odd.push_back({in_words(warning), ""});
     if (Result<std::vector<io::Clip>> clips = io::clips(out.scene))
         out.clips = std::move(*clips);
     else

@@ -36,7 +36,7 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
                rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found,
                rig.limbs_expected, 100 * rig.symmetry);
     for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
-    for (const std::string& warning : warnings) fmt::print("  warning   {}\n", shown(warning));
+    for (const std::string& warning : one_of_each_kind(warnings)) fmt::print("  warning   {}\n", shown(warning));
     if (rig.confidence < 0.5) {
         const bool only_skeleton = extension_of(args.output) == ".json";
         const std::string words =

@@ -88,8 +88,7 @@ void print_transfer_summary(const nlohmann::ordered_json& report) {
     fmt::print("\n");
     for (const auto& note : report["notes"])
         fmt::print("  note      {}\n", printable(note.get<std::string>(), 2000));
-    for (const auto& warning : report["warnings"])
-        fmt::print("  warning   {}\n", shown(warning.get<std::string>()));
+    for (const auto& warning : one_of_each_kind(report["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", report["output"].get<std::string>());
 }
 

@@ -1,16 +1,18 @@
 // One pose for all skins. The inverse bind matrices give the pose of the joints when the mesh was bound; the rest
 // pose of the nodes is often another. So the scene's space is the bind space of the first skin:
 //
-// - A stretch that all bind matrices of that skin share is taken out: the space then has the shape that a viewer
-// shows.
+// - A stretch or turn that all bind matrices of that skin share is taken out: the space then has the shape that a
+//   viewer shows.
 // - A later skin is moved into it by the joints that both have. Where these disagree, it was bound in another pose,
-// and
-//   each of its vertices is moved by its weights, as a viewer would move it from the one pose to the other.
+//   and each of its vertices is moved by its weights, as a viewer would move it from the one pose to the other.
 // - The matrix of a joint without weights has no effect in a viewer, so some exporters write a placeholder. Such a
-//   joint stands where the rest pose puts it below its parent, unless its matrix says the same.
+//   joint stands where the rest pose puts it below its parent, unless its matrix says the same. Above all joints
+//   with weights, where a matrix is often right and the rest pose another one, only the identity and the matrix of
+//   another joint are taken for placeholders.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "core/try.h"
@@ -26,6 +28,7 @@ namespace {
 constexpr double kRounding = 1e-5;   ///< of a matrix; of the size for translations
 constexpr double kSamePlace = 3e-3;  ///< of the size: places nearer than this are one
 constexpr double kSameShape = 2e-3;  ///< of a matrix: shapes nearer than this are one
+constexpr double kNearlyAll = 0.99;  ///< of the weights
 
 double apart(const std::array<double, 3>& a, const std::array<double, 3>& b) {
     return std::max({std::abs(a[0] - b[0]), std::abs(a[1] - b[1]), std::abs(a[2] - b[2])});
@@ -55,6 +58,21 @@ bool same_linear(const Matrix& a, const Matrix& b, double tolerance) {
     for (std::size_t r = 0; r < 3; ++r)
         for (std::size_t c = 0; c < 3; ++c)
             if (!(std::abs(a(r, c) - b(r, c)) <= tolerance * size)) return false;
+    return true;
+}
+
+/// Whether axes become axes, and all of them as much longer: results do not depend on such a motion.
+bool keeps_axes(const Matrix& m) {
+    const double size = largest(m), least = kSameShape * size;
+    for (std::size_t r = 0; r < 3; ++r) {
+        std::size_t across = 0, down = 0, full = 0;
+        for (std::size_t c = 0; c < 3; ++c) {
+            across += std::abs(m(r, c)) > least;
+            down += std::abs(m(c, r)) > least;
+            full += std::abs(m(r, c)) >= size - least;
+        }
+        if (across != 1 || down != 1 || full != 1) return false;
+    }
     return true;
 }
 
@@ -180,21 +198,24 @@ private:
         if (low) size_ = apart({low->x, low->y, low->z}, {high->x, high->y, high->z});
     }
 
-    /// A viewer at rest shows the mesh by world · inverse bind, the same up to a motion for every joint. If that
-    /// stretches (an object that was scaled along an axis when it was bound, positions quantised by axis), so does
-    /// the matrix returned here; otherwise it is the identity.
+    /// A viewer at rest shows the mesh by world · inverse bind. Where nearly all of it is moved alike, to another
+    /// shape or out of the axes (an object that was scaled or turned when it was bound, positions quantised by
+    /// axis), the same is returned here. Where the joints are posed, only the stretch that more than half of it
+    /// shares; otherwise the identity.
     Matrix without_stretch(std::size_t s) const {
         const Skin& skin = worn_.skins[s];
         std::vector<std::size_t> joints;
         double total = 0;
-        std::vector<Matrix> stretch(skin.nodes.size());  // squared
+        std::vector<Matrix> shown(skin.nodes.size()), stretch(skin.nodes.size());  // stretch: squared
         for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
             if (!used(s, j)) continue;
-            stretch[j] = squared_stretch(nodes_.world[skin.nodes[j]] * skin.inverse_bind[j]);
+            shown[j] = nodes_.world[skin.nodes[j]] * skin.inverse_bind[j];
+            for (std::size_t r = 0; r < 3; ++r) shown[j](r, 3) = 0;
+            stretch[j] = squared_stretch(shown[j]);
             joints.push_back(j);
             total += use_[s][j];
         }
-        // That of more than half of the mesh, found among the joints that move most of it.
+        // Found among the joints that move most of it.
         std::vector<std::size_t> heaviest = joints;
         const std::size_t some = std::min<std::size_t>(heaviest.size(), 8);
         std::partial_sort(heaviest.begin(), heaviest.begin() + static_cast<std::ptrdiff_t>(some), heaviest.end(),
@@ -202,16 +223,21 @@ private:
                               return use_[s][a] != use_[s][b] ? use_[s][a] > use_[s][b] : a < b;
                           });
         heaviest.resize(some);
-        for (const std::size_t h : heaviest) {
+        const auto share = [&](const std::vector<Matrix>& of, std::size_t h) {
             double agree = 0;
             for (const std::size_t j : joints)
-                if (same_linear(stretch[j], stretch[h], kSameShape)) agree += use_[s][j];
-            if (2 * agree <= total) continue;
+                if (same_linear(of[j], of[h], kSameShape)) agree += use_[s][j];
+            return agree / total;
+        };
+        for (const std::size_t h : heaviest) {
+            if (share(stretch, h) <= 0.5) continue;
+            if (share(shown, h) >= kNearlyAll && inverse(shown[h]))
+                return keeps_axes(shown[h]) ? Matrix{} : shown[h];
             Matrix even;
             const double mean = (stretch[h](0, 0) + stretch[h](1, 1) + stretch[h](2, 2)) / 3;
             for (std::size_t r = 0; r < 3; ++r) even(r, r) = mean;
             if (same_linear(stretch[h], even, kSameShape)) break;
-            if (const auto found = stretch_of(nodes_.world[skin.nodes[h]] * skin.inverse_bind[h])) return *found;
+            if (const auto found = stretch_of(shown[h])) return *found;
         }
         return {};
     }
@@ -345,11 +371,40 @@ private:
         });
     }
 
+    /// Of each node, whether its inverse bind matrix is the identity or that of another joint.
+    std::vector<bool> find_stock_matrices() const {
+        std::vector<bool> out(nodes_.parent.size());
+        for (const Skin& skin : worn_.skins) {
+            std::map<std::array<double, 16>, std::size_t> first;
+            for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
+                const auto [at, is_new] = first.try_emplace(skin.inverse_bind[j].m, j);
+                if (!is_new) out[skin.nodes[j]] = out[skin.nodes[at->second]] = true;
+                if (skin.inverse_bind[j] == Matrix{}) out[skin.nodes[j]] = true;
+            }
+        }
+        return out;
+    }
+
+    /// Of each node, where the nearest joint with weights below it and the rest pose put it.
+    std::vector<std::optional<Matrix>> places_from_below() const {
+        std::vector<std::optional<Matrix>> out(nodes_.parent.size());
+        for (auto n = nodes_.top_down.rbegin(); n != nodes_.top_down.rend(); ++n) {
+            const std::size_t above = nodes_.parent[*n];
+            const auto& here = pose_[*n] ? pose_[*n] : out[*n];
+            if (above == none || !here) continue;
+            if (const auto back = inverse(nodes_.local[*n])) out[above] = *here * *back;
+        }
+        return out;
+    }
+
     /// Joints without weights: where the rest pose of the nodes puts them below a joint with weights, unless their
-    /// own matrix agrees or there is no such joint.
+    /// own matrix agrees. Joints above all of these: where it puts them above it, if they have no matrix of their
+    /// own.
     void place_idle_joints() {
         std::vector<bool> is_joint(nodes_.parent.size()), below_used(nodes_.parent.size());
         for (const std::size_t n : worn_.joint_nodes) is_joint[n] = true;
+        const std::vector<std::optional<Matrix>> from_below = places_from_below();
+        const std::vector<bool> stock = find_stock_matrices();
         std::vector<std::optional<Matrix>> estimates(nodes_.parent.size());
         std::string first;
         std::size_t placeholders = 0;
@@ -362,8 +417,10 @@ private:
             if (pose_[n]) {
                 below_used[n] = true;
             } else {
-                const bool disagrees = idle_[n] && below_used[n] &&
-                                       apart(place_of(*idle_[n]), place_of(*estimates[n])) > kSamePlace * size_;
+                if (!below_used[n] && from_below[n] && (stock[n] || !idle_[n])) estimates[n] = from_below[n];
+                const bool judged = below_used[n] || (from_below[n] && stock[n]);
+                const bool disagrees =
+                    idle_[n] && judged && apart(place_of(*idle_[n]), place_of(*estimates[n])) > kSamePlace * size_;
                 if (disagrees && placeholders++ == 0) first = node_name(document_, n);
                 pose_[n] = idle_[n] && !disagrees ? *idle_[n] : estimates[n].value_or(nodes_.world[n]);
             }
@@ -373,7 +430,7 @@ private:
             scene_.warnings.push_back(std::to_string(placeholders) + (placeholders == 1 ? " joint" : " joints") +
                                       " without weights stand elsewhere by their inverse bind matrices "
                                       "(placeholders?) than by the nodes: "
-                                      "placed by the nodes below their parents (first: " +
+                                      "placed by the nodes (first: " +
                                       in_quotes(first) + ")");
     }
 

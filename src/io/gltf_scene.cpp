@@ -96,23 +96,15 @@ public:
         return Done{};
     }
 
-    /// See read_rest_skeleton.
-    Status read_rest_skeleton() {
+    /// See read_skeleton_alone.
+    Status read_skeleton_alone() {
         SINEW_TRY(check_extensions());
         SINEW_TRY(read_nodes(document_));
-        std::vector<bool> is_joint(nodes_.parent.size());
-        bool any = false;
-        for (std::size_t s = 0; s < document_.count("skins"); ++s) {
-            SINEW_TRY_LET(const auto skin, read_skin(document_, accessors_, s));
-            for (const std::size_t n : skin.nodes) is_joint[n] = any = true;
+        if (document_.count("skins") > 0) {
+            SINEW_TRY(read_worn_skins());
+            return set_bind_pose(document_, scene_, worn_);
         }
-        std::vector<std::size_t> joints;
-        if (any) {
-            for (const std::size_t n : nodes_.top_down)
-                if (is_joint[n]) joints.push_back(n);
-        } else {
-            joints = find_skeleton_nodes(document_);
-        }
+        std::vector<std::size_t> joints = find_skeleton_nodes(document_);
         if (joints.empty())
             return document_.error("there is no skeleton: no skin, and no hierarchy of nodes without meshes");
         std::vector<Matrix> where;
@@ -464,10 +456,10 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
     return scene;
 }
 
-Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document) {
+Result<Scene> read_skeleton_alone(std::shared_ptr<Document> document) {
     Scene scene;
     SceneReader reader(*document, scene, nullptr);
-    if (const Status read = reader.read_rest_skeleton(); !read) return read.error();
+    if (const Status read = reader.read_skeleton_alone(); !read) return read.error();
     scene.document = std::move(document);
     return scene;
 }

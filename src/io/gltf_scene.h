@@ -28,9 +28,9 @@ struct SkeletonSource {
 Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source,
                          const Context* context = nullptr);
 
-/// The joints of a document as its nodes stand at rest, in the world: those of its skins, else the largest
-/// hierarchy of nodes without meshes. The scene has no meshes.
-Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document);
+/// The joints of a document none of whose meshes wears a skin: those of its skins in their bind pose, else the
+/// largest hierarchy of nodes without meshes at rest. The scene has no meshes.
+Result<Scene> read_skeleton_alone(std::shared_ptr<Document> document);
 
 /// See load_skeleton_file.
 Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context);

@@ -42,13 +42,22 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
     Rig& rig = document.rig;
     WornSkins worn;
     std::map<std::size_t, std::uint32_t> joint_of_node;
+    std::vector<std::size_t> numbers;
     for (std::size_t n = 0; n < rig.nodes.parent.size(); ++n) {
         const Json& node = *document.at("nodes", n);
         if (!member(node, "mesh") || !member(node, "skin")) continue;
         const auto index = whole(member(node, "skin"));
         if (!index) return document.error("node " + std::to_string(n) + ": skin must be an index");
-        if (worn.place.contains(*index)) continue;
-        SINEW_TRY_LET(auto skin, read_skin(document, accessors, *index));
+        numbers.push_back(*index);
+    }
+    const bool any_worn = !numbers.empty();
+    for (std::size_t s = 0; !any_worn && s < document.count("skins"); ++s) numbers.push_back(s);
+    for (const std::size_t index : numbers) {
+        if (worn.place.contains(index)) continue;
+        SINEW_TRY_LET(auto skin, read_skin(document, accessors, index));
+        // Without matrices, glTF shows a mesh by the world of its joints, but says nothing of joints alone.
+        if (!any_worn && !member(*document.at("skins", index), "inverseBindMatrices"))
+            for (Matrix& m : skin.inverse_bind) m.m.fill(0);
         if (!skin.fault.empty()) scene.warnings.push_back(skin.fault + ": the matrices are left out");
         RigSkin rig_skin;
         for (const std::size_t joint_node : skin.nodes) {
@@ -57,8 +66,8 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
             if (is_new) worn.joint_nodes.push_back(joint_node);
             rig_skin.joints.push_back(at->second);
         }
-        rig_skin.number = *index;
-        worn.place[*index] = rig.skins.size();
+        rig_skin.number = index;
+        worn.place[index] = rig.skins.size();
         rig.skins.push_back(std::move(rig_skin));
         worn.skins.push_back(std::move(skin));
     }

@@ -16,7 +16,7 @@ struct Skin {
 };
 Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std::size_t index);
 
-/// The skins that a mesh uses.
+/// The skins that a mesh uses; where none does, all of the file.
 struct WornSkins {
     std::map<std::size_t, std::size_t> place;  ///< skin of the file -> Rig::skins
     std::vector<Skin> skins;                   ///< as Rig::skins; new ones may follow there

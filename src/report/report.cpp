@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "core/numbers.h"
 
@@ -43,6 +44,32 @@ std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint
         if (vertex >= p.first_vertex && vertex - p.first_vertex < p.vertex_count)
             return {p.name, vertex - p.first_vertex};
     return {"", vertex};
+}
+
+std::vector<std::string> one_of_each_kind(const std::vector<std::string>& warnings) {
+    std::vector<std::string> out;
+    std::vector<std::size_t> more;
+    std::map<std::string, std::size_t> known;
+    for (const std::string& line : warnings) {
+        std::string kind;
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            // Messages quote names.
+            if (line[at] == '\'')
+                at = std::min(line.find('\'', at + 1), line.size());
+            else if (line[at] < '0' || line[at] > '9')
+                kind += line[at];
+        }
+        const auto [place, is_new] = known.try_emplace(std::move(kind), out.size());
+        if (is_new) {
+            out.push_back(line);
+            more.push_back(0);
+        } else {
+            ++more[place->second];
+        }
+    }
+    for (std::size_t k = 0; k < out.size(); ++k)
+        if (more[k]) out[k] += " (and " + std::to_string(more[k]) + " more)";
+    return out;
 }
 
 std::string text_of(const nlohmann::ordered_json& report) {

@@ -42,6 +42,10 @@ std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint
 /// "edit 2 (smooth): 311 vertices changed": one line per edit.
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
 
+/// For people: of warnings that differ in names and numbers only, the first, and how many more there are. A report
+/// has all of them.
+std::vector<std::string> one_of_each_kind(const std::vector<std::string>& warnings);
+
 /// Prints 0.1f as 0.1, not as 0.10000000149011612.
 double as_given(float value);
 
