@@ -35,7 +35,7 @@ int run_apply(const ApplyArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
+    Result<io::Scene> scene = load_model(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
     if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
     for (const auto& file : io::external_files(*scene)) {

@@ -58,7 +58,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         out.weights = std::move(*weights);
         return out;
     }
-    Result<io::Scene> loaded = io::load(args.other, args.reading(), &context);
+    Result<io::Scene> loaded = load_model(args.other, args.reading(), &context);
     if (!loaded) return loaded.error();
     if (!loaded->weights)
         return Error{ErrorCode::input,
@@ -256,7 +256,7 @@ int run_compare(CompareArguments args) {
     Context context;
     args.apply(context);
     CompareRun run;
-    nlohmann::ordered_json report;
+    OrderedJson report;
     {
         Progress progress(context, args.quiet || args.json);
         bool draw = !args.picture.empty() || (!args.html.empty() && !args.no_pictures);
@@ -268,7 +268,7 @@ int run_compare(CompareArguments args) {
             }
         }
         progress.stage("load");
-        Result<io::Scene> scene = io::load(args.reference, args.reading(), &context);
+        Result<io::Scene> scene = load_model(args.reference, args.reading(), &context);
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail(
@@ -317,8 +317,7 @@ int run_compare(CompareArguments args) {
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
-        const std::string text =
-            report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        const std::string text = report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
         io::OutputBatch batch;
         if (Status ok = add_comparison(args, run, text, png, batch); !ok) return fail(ok.error());
         if (Status ok = progress.publish(batch, [&] { print_result(args, run, text); }); !ok)

@@ -48,7 +48,7 @@ int run_pose(const PoseArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
+    Result<io::Scene> scene = load_model(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};

@@ -19,7 +19,7 @@ int run_questions(const QuestionsArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
+    Result<io::Scene> scene = load_model(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
     if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
     if (!scene->weights)
