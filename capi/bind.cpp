@@ -1,9 +1,9 @@
 // Settings, binding, weights, and output files.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "sinew/bind.h"
 #include "sinew/deform.h"
@@ -13,7 +13,7 @@ namespace sinew::capi {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 const Words<bool> kSwitch = {{"on", true}, {"off", false}};
 

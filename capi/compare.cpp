@@ -1,8 +1,8 @@
 // Two bindings of one character, in numbers.
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/comparison.h"
 #include "report/report.h"
 #include "sinew/quality.h"
@@ -33,7 +33,7 @@ snw_status snw_compare_gates_json(const snw_model* model, const snw_weights* ref
         const Progressing progress(context);
         SINEW_TRY_LET(const Comparison made, compare(model->scene.mesh(), model->as_read, reference->weights,
                                                      other->weights, options, context_of(context)));
-        nlohmann::ordered_json numbers = comparison_json(made, options.bleed);
+        OrderedJson numbers = comparison_json(made, options.bleed);
         if (gates) numbers["gates"] = gates_json(check_gates(*limits, made));
         *out = new_text(compact_text(numbers));
         return progress.done();

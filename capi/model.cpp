@@ -1,8 +1,8 @@
 // Models, bytes and errors.
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "sinew/bind_scene.h"
 
@@ -13,7 +13,7 @@ namespace {
 thread_local std::string t_error;
 thread_local const char* t_constant = nullptr;  // instead of it
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 json triple(const Vec3& v) { return {v.x, v.y, v.z}; }
 

@@ -1,10 +1,10 @@
 // The character in other poses.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "sinew/deform.h"
 
@@ -133,7 +133,7 @@ snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     *out = nullptr;
     if (!model) return missing("model");
     return guarded([&]() -> Status {
-        auto list = nlohmann::ordered_json::array();
+        auto list = OrderedJson::array();
         for (const NamedPose& pose : standard_poses(model->scene.skeleton, up_of(*model))) {
             std::vector<double> numbers(pose.joints.size() * kPoseNumbers);
             write_pose(pose.joints, numbers.data());

@@ -1,10 +1,9 @@
 // Template skeletons for meshes that have none.
 #include "sinew/rig.h"
 
-#include <nlohmann/json.hpp>
-
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "report/rig_report.h"
 
@@ -17,7 +16,7 @@ snw_status snw_rig_templates(snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     return guarded([&]() -> Status {
-        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        OrderedJson list = OrderedJson::array();
         for (const RigTemplate& model : rig_templates())
             list.push_back({{"name", model.name}, {"summary", model.summary}});
         *out = new_text(compact_text(list));

@@ -36,7 +36,7 @@ Result<int> run_apply(const ApplyArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(args), &context));
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
     SINEW_TRY(io::check_output(scene, args.output));
     for (const auto& file : io::external_files(scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <list>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -22,6 +21,7 @@
 #include "command.h"
 #include "core/numbers.h"
 #include "core/try.h"
+#include "io/json.h"
 #include "report/check_report.h"
 #include "report/report.h"
 #include "sinew/content.h"
@@ -31,7 +31,6 @@ namespace sinew::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 struct BatchArguments {
     std::vector<std::string> inputs, options, gates;
@@ -106,7 +105,7 @@ struct Work {
     std::unique_ptr<BatchClaim> claim;
     std::unique_ptr<Child> child;
     bool alone = false;  // with all the memory
-    ordered_json line;
+    OrderedJson line;
     Outcome outcome = Outcome::done;
     Stage stage = Stage::bind;
     std::string previous =
@@ -256,7 +255,7 @@ private:
             return Done{};
         }
         SINEW_TRY(results_.refresh());
-        if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
+        if (const OrderedJson* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
             effort_skipped_ += effort(item);
             if (!args_.html.empty()) {
@@ -291,7 +290,7 @@ private:
 
     /// Whether a line of an earlier run still holds: everything that it wrote is there, or it failed and --retry is
     /// not given.
-    bool is_valid(const ordered_json& line, const BatchItem& item) const {
+    bool is_valid(const OrderedJson& line, const BatchItem& item) const {
         const auto is_there = [](const std::string& path) {
             std::error_code ignored;
             return fs::exists(path, ignored);
@@ -370,8 +369,8 @@ private:
     Status finish(Work& work) {
         const ChildResult result = work.child->result();
         work.child.reset();
-        const auto report = ordered_json::parse(result.out, nullptr, false);
-        ordered_json& line = work.line;
+        const auto report = OrderedJson::parse(result.out, nullptr, false);
+        OrderedJson& line = work.line;
         if (work.stage == Stage::against_previous) {
             if (report.is_object()) line["changed"] = report["l1"]["mean"];
         } else if (work.stage == Stage::against_reference) {
@@ -498,7 +497,7 @@ private:
     }
 
     /// The same for the check of its skin: alarms of level error are a gate. A gate that failed before stays.
-    static void conclude_check(Work& work, const ChildResult& result, const ordered_json& report) {
+    static void conclude_check(Work& work, const ChildResult& result, const OrderedJson& report) {
         const bool failed_before = work.outcome == Outcome::gate;
         const std::string before = work.line.value("message", "");
         if (!failed_before || (result.exit != done && result.exit != gate_failed)) conclude(work, result);
@@ -506,7 +505,7 @@ private:
         work.line["check"] = {{"errors", report["errors"]}, {"warnings", report["warnings"]}};
         if (result.exit != gate_failed) return;
         std::string alarms;
-        for (const ordered_json& rule : report["rules"])
+        for (const OrderedJson& rule : report["rules"])
             if (rule["alarm"] && rule["level"] == "error") {
                 const std::string detail = rule["detail"];
                 alarms += (alarms.empty() ? "" : ", ") + rule["rule"].get<std::string>() +
@@ -595,7 +594,7 @@ private:
         if (is_shown()) fmt::print(stderr, "\r\033[K");
     }
 
-    void add_failure(const ordered_json& line) {
+    void add_failure(const OrderedJson& line) {
         if (failures_.size() < kMostNamed)
             failures_.push_back(printable(line.value("input", ""), 300) + ": " + line.value("outcome", "") + ": " +
                                 line.value("message", "no message"));
@@ -636,7 +635,7 @@ private:
     double effort_made_ = 0, effort_skipped_ = 0;  // of the items that are finished
     std::list<Work> busy_;
     Counts counts_;
-    std::vector<ordered_json> page_;  // a line for each character, for --html
+    std::vector<OrderedJson> page_;  // a line for each character, for --html
     std::size_t bad_ = 0;
     std::vector<std::string> failures_;  // the first kMostNamed, for people
     std::chrono::steady_clock::time_point begin_;

@@ -1,4 +1,5 @@
 #include "batch_items.h"
+#include "io/json.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +7,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "command.h"
@@ -17,7 +17,7 @@ namespace sinew::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using json = Json;
 
 // In a folder only files that hold a character by themselves.
 constexpr std::array<std::string_view, 5> kModels{".glb", ".gltf", ".vrm", ".fbx", ".dae"};

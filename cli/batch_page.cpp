@@ -11,7 +11,7 @@
 namespace sinew::cli {
 namespace {
 
-using Line = nlohmann::ordered_json;
+using Line = OrderedJson;
 
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }

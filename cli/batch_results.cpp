@@ -16,8 +16,6 @@
 
 namespace sinew::cli {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 /// Whether the file at a path is still the one that was opened.
@@ -29,8 +27,8 @@ bool is_still_at(int file, const std::string& path) {
 }
 
 /// Whether the members that are read have the types that this program writes.
-bool is_line(const ordered_json& j) {
-    using Type = ordered_json::value_t;
+bool is_line(const OrderedJson& j) {
+    using Type = OrderedJson::value_t;
     static const std::map<std::string_view, Type> types{{"key", Type::string},     {"input", Type::string},
                                                         {"output", Type::string},  {"outcome", Type::string},
                                                         {"message", Type::string}, {"files", Type::array}};
@@ -81,10 +79,10 @@ BatchFolder::~BatchFolder() {
     ::close(file_);
 }
 
-std::vector<std::string> files_in(const ordered_json& line) {
+std::vector<std::string> files_in(const OrderedJson& line) {
     std::vector<std::string> out;
     if (const auto files = line.find("files"); files != line.end())
-        for (const ordered_json& file : *files)
+        for (const OrderedJson& file : *files)
             if (file.is_string()) out.push_back(file.get<std::string>());
     return out;
 }
@@ -98,9 +96,9 @@ Status BatchResults::refresh() {
         const std::string_view line = text.substr(0, end);
         read_ += end + 1;
         if (!io::check_json_depth(line, path_)) continue;
-        auto j = ordered_json::parse(line, nullptr, false);
+        auto j = OrderedJson::parse(line, nullptr, false);
         if (!is_line(j)) continue;
-        ordered_json& last = last_[j["key"].get<std::string>()];
+        OrderedJson& last = last_[j["key"].get<std::string>()];
         last = std::move(j);
     }
     return Done{};
@@ -115,13 +113,13 @@ std::set<std::string> BatchResults::that_refer_to(const std::string& file) const
     return out;
 }
 
-const ordered_json* BatchResults::of(const std::string& key) const {
+const OrderedJson* BatchResults::of(const std::string& key) const {
     const auto at = last_.find(key);
     return at == last_.end() ? nullptr : &at->second;
 }
 
-Status BatchResults::add(const ordered_json& line) {
-    std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+Status BatchResults::add(const OrderedJson& line) {
+    std::string text = line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
     const auto failed = [&](int code) {
         return Error{ErrorCode::io, path_ + " cannot be written: " + std::generic_category().message(code)};
     };

@@ -31,9 +31,9 @@ struct BindArguments : RunOptions, InputOptions {
 };
 
 /// A line of the report, for a terminal.
-std::string shown(const nlohmann::ordered_json& text) { return cli::shown(text.get<std::string>()); }
+std::string shown(const OrderedJson& text) { return cli::shown(text.get<std::string>()); }
 
-void print_bind_summary(const nlohmann::ordered_json& r) {
+void print_bind_summary(const OrderedJson& r) {
     const auto& counts = r["counts"];
     const auto& coverage = r["coverage"];
     fmt::print("{} {} vertices to {} of {} joints in {:.2f} s\n",
@@ -62,7 +62,7 @@ void print_bind_summary(const nlohmann::ordered_json& r) {
     fmt::print("  output    {}\n", shown(r["output"]));
 }
 
-void print_result(const BindArguments& args, const nlohmann::ordered_json& report) {
+void print_result(const BindArguments& args, const OrderedJson& report) {
     if (args.json)
         fmt::print("{}", text_of(report));
     else if (!args.quiet)
@@ -123,7 +123,7 @@ FalloffOptions falloff_for(BindArguments& args, const Binding& binding) {
     return falloff;
 }
 
-int fail_coverage(const nlohmann::ordered_json& report, double required) {
+int fail_coverage(const OrderedJson& report, double required) {
     const auto& coverage = report["coverage"];
     fmt::print(stderr,
                "sinew: {} vertices were not reached by the method: coverage {:.6f} is below "
@@ -173,7 +173,7 @@ Result<int> run_bind(BindArguments args) {
     SINEW_TRY(check_bind_arguments(args));
     const auto start_of_all = std::chrono::steady_clock::now();
     BindRun run;
-    nlohmann::ordered_json report;
+    OrderedJson report;
     bool covered = true;
     {
         Progress progress(context, args.quiet || args.json);
@@ -182,7 +182,7 @@ Result<int> run_bind(BindArguments args) {
         io::LoadOptions load = args.load(args);
         load.bind_unskinned = args.edits.only_missing;
         load.skeleton_clips = args.with_clips;
-        SINEW_TRY_LET(io::Scene loaded, io::load(args.input, load, &context));
+        SINEW_TRY_LET(io::Scene loaded, load_model(args.input, load, &context));
         io::Scene& scene = loaded;
         args.save.clips = std::move(scene.skeleton_clips);
         run.load_seconds = seconds_since(start);

@@ -124,7 +124,7 @@ Result<int> check_one(const CheckArguments& args) {
     CheckRun run;
     {
         Progress progress(context, args.quiet || args.json);
-        Result<io::Scene> scene = io::load(args.input, args.reading(), &context);
+        Result<io::Scene> scene = load_model(args.input, args.reading(), &context);
         if (!scene && scene.error().code == ErrorCode::usage)  // it asks for a skeleton
             return Error{ErrorCode::input, args.input + ": it has no skin (sinew bind computes one)"};
         if (!scene) return scene.error();
@@ -155,8 +155,7 @@ Result<int> check_one(const CheckArguments& args) {
         }
         const auto print = [&] {
             if (args.json && args.inputs.size() > 1)
-                fmt::print("{}\n",
-                           make_check_report(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                fmt::print("{}\n", make_check_report(run).dump(-1, ' ', false, Json::error_handler_t::replace));
             else if (args.json)
                 fmt::print("{}", report);
             else if (!args.quiet)

@@ -267,6 +267,13 @@ io::LoadOptions MachineOptions::reading() const {
     return load;
 }
 
+Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context) {
+    Result<io::Scene> scene = io::load(path, options, context);
+    if (scene && context->memory_limit)
+        context->memory_limit -= std::min(context->memory_limit - 1, io::memory_of(*scene) >> 20 << 20);
+    return scene;
+}
+
 void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group) {
     command
         .add_option("--threads", options.threads,

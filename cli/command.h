@@ -133,6 +133,8 @@ struct MachineOptions {
     void apply(Context& context) const;
     io::LoadOptions reading() const;
 };
+/// io::load; the MB that the model takes are taken off the limit of the context, for other files and for the work.
+Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context);
 /// --threads, --memory-limit and --follow-links, in this group.
 void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group = "Machine");
 

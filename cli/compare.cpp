@@ -57,7 +57,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         out.weights = std::move(weights);
         return out;
     }
-    SINEW_TRY_LET(io::Scene loaded, io::load(args.other, args.reading(), &context));
+    SINEW_TRY_LET(io::Scene loaded, load_model(args.other, args.reading(), &context));
     if (!loaded.weights)
         return Error{ErrorCode::input,
                      args.other + ": the file has no weights to compare (sinew bind computes them)"};
@@ -251,7 +251,7 @@ Result<int> run_compare(CompareArguments args) {
     Context context;
     args.apply(context);
     CompareRun run;
-    nlohmann::ordered_json report;
+    OrderedJson report;
     {
         Progress progress(context, args.quiet || args.json);
         bool draw = !args.picture.empty() || (!args.html.empty() && !args.no_pictures);
@@ -263,7 +263,7 @@ Result<int> run_compare(CompareArguments args) {
             }
         }
         progress.stage("load");
-        SINEW_TRY_LET(io::Scene scene, io::load(args.reference, args.reading(), &context));
+        SINEW_TRY_LET(io::Scene scene, load_model(args.reference, args.reading(), &context));
         if (!scene.weights)
             return Error{ErrorCode::input,
                          args.reference + ": the reference has no weights (sinew bind computes them)"};
@@ -307,8 +307,7 @@ Result<int> run_compare(CompareArguments args) {
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
-        const std::string text =
-            report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        const std::string text = report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
         io::OutputBatch batch;
         SINEW_TRY(add_comparison(args, run, text, png, batch));
         SINEW_TRY(progress.publish(batch, [&] { print_result(args, run, text); }));

@@ -18,7 +18,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct CutoutArguments : RunOptions {
     std::string input, bones, output, picture, posed, pose;
@@ -47,16 +47,16 @@ Status check_arguments(const CutoutArguments& args) {
     return check_files(outputs, inputs);
 }
 
-nlohmann::ordered_json coverage_of(const BindReport& report) {
-    nlohmann::ordered_json out{{"share", report.covered()}};
+OrderedJson coverage_of(const BindReport& report) {
+    OrderedJson out{{"share", report.covered()}};
     for (std::size_t k = 0; k < report.coverage.size(); ++k)
         out[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
     return out;
 }
 
 /// docs/cutout.md.
-nlohmann::ordered_json make_report(const CutoutArguments& args, const CutoutFigure& figure,
-                                   const std::vector<CutoutPart>& parts) {
+OrderedJson make_report(const CutoutArguments& args, const CutoutFigure& figure,
+                        const std::vector<CutoutPart>& parts) {
     json layers = json::array(), warnings = json::array();
     BindReport all;
     std::size_t vertices = 0, triangles = 0;
@@ -126,10 +126,8 @@ nlohmann::ordered_json make_report(const CutoutArguments& args, const CutoutFigu
             {"warnings", warnings}};
 }
 
-void print_cutout_summary(const nlohmann::ordered_json& r) {
-    const auto count = [](const nlohmann::ordered_json& value, const char* key) {
-        return value[key].get<std::size_t>();
-    };
+void print_cutout_summary(const OrderedJson& r) {
+    const auto count = [](const OrderedJson& value, const char* key) { return value[key].get<std::size_t>(); };
     fmt::print("cut out {} layer{}: {} vertices, {} triangles, {} bones in {:.2f} s\n",
                count(r["counts"], "layers"), count(r["counts"], "layers") == 1 ? "" : "s",
                count(r["counts"], "vertices"), count(r["counts"], "triangles"), count(r["counts"], "bones"),
@@ -179,7 +177,7 @@ Result<int> run_cutout(CutoutArguments args) {
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
-    nlohmann::ordered_json report;
+    OrderedJson report;
     double covered = 1;
     {
         Progress progress(context, args.quiet || args.json);

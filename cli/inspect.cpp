@@ -18,7 +18,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct InspectArguments : InputOptions, MachineOptions {
     std::string input;
@@ -185,12 +185,12 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     Inspected out;
     SINEW_TRY_LET(io::Contents contents, io::contents_of(args.input, context, args.follow_links));
     out.contents = std::move(contents);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), context);
+    Result<io::Scene> scene = load_model(args.input, args.load(args), context);
     if (!scene && args.skeleton.empty() && scene.error().code != ErrorCode::cancelled) {
         // A mesh without a skeleton can be looked at, too.
         io::LoadOptions bare = args.load(args);
         bare.fallback = Skeleton{{Joint{"none", -1, {}, {}}}, {}};
-        Result<io::Scene> mesh = io::load(args.input, bare, context);
+        Result<io::Scene> mesh = load_model(args.input, bare, context);
         if (!mesh) return scene.error();
         std::string why = scene.error().message;
         if (why.starts_with(args.input + ": ")) why.erase(0, args.input.size() + 2);

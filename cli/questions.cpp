@@ -20,7 +20,7 @@ Result<int> run_questions(const QuestionsArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(args), &context));
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
     SINEW_TRY(take_weights(scene, args.weights, context));
     if (!scene.weights)
         return Error{ErrorCode::input, args.input +

@@ -91,7 +91,7 @@ Status read_options(const RenderArguments& args, PictureRequest& request) {
 }
 
 Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Context& context) {
-    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(args), &context));
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
     if (!args.joint_options.empty())
         SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
     SINEW_TRY(take_weights(scene, args.weights, context));

@@ -14,7 +14,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct RigArguments : MachineOptions {
     std::string input, output, report;
@@ -52,7 +52,7 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
 Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context& context) {
     io::LoadOptions load = args.reading();
     load.own_skeleton = {std::move(skeleton), "", {}};
-    return io::load(args.input, load, &context);
+    return load_model(args.input, load, &context);
 }
 
 Result<int> run_rig(const RigArguments& args) {

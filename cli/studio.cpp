@@ -86,7 +86,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
             for (const CutoutLayer& layer : figure.layers) pictures.emplace_back(layer.path);
         return pictures;
     }
-    const Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
+    const Result<io::Scene> scene = load_model(args.input, args.load(args), &context);
     if (scene) return io::external_files(*scene);
     if (!args.skeleton.empty() || args.skeleton_scale != 1 || args.prop) return scene.error();
     // A mesh without a skeleton opens with any one. Then the page gives it another.
@@ -94,7 +94,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
     one.joints.emplace_back().name = "root";
     io::LoadOptions load = args.reading();
     load.own_skeleton = {std::move(one), "", {}};
-    const Result<io::Scene> bare = io::load(args.input, load, &context);
+    const Result<io::Scene> bare = load_model(args.input, load, &context);
     if (!bare) return scene.error();
     remark = shown(scene.error().message, std::string::npos) +
              "\nThe page opens the mesh without a skeleton: choose a template or draw one there.";

@@ -43,10 +43,9 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 
-nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::Scene& source,
-                                       const io::Scene& target, const Transfer& moved,
-                                       const std::vector<std::string>& notes) {
-    nlohmann::ordered_json coverage = {{"share", moved.covered()}};
+OrderedJson transfer_report(const TransferArguments& args, const io::Scene& source, const io::Scene& target,
+                            const Transfer& moved, const std::vector<std::string>& notes) {
+    OrderedJson coverage = {{"share", moved.covered()}};
     for (std::size_t k = 0; k < moved.counts.size(); ++k)
         coverage[std::string(to_string(static_cast<TransferHow>(k)))] = moved.counts[k];
     std::vector<std::string> warnings = source.warnings;
@@ -61,9 +60,8 @@ nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::
         {"options",
          {{"distance", as_given(args.options.distance)},
           {"angle", as_given(args.options.angle)},
-          {"max_influences", finish.max_influences == all_influences
-                                 ? nlohmann::ordered_json("all")
-                                 : nlohmann::ordered_json(finish.max_influences)},
+          {"max_influences",
+           finish.max_influences == all_influences ? OrderedJson("all") : OrderedJson(finish.max_influences)},
           {"limit_rule", name_of(finish.limit_rule)},
           {"weight_format", name_of(args.save.weight_format)},
           {"threads", args.threads}}},
@@ -80,7 +78,7 @@ nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::
     };
 }
 
-void print_transfer_summary(const nlohmann::ordered_json& report) {
+void print_transfer_summary(const OrderedJson& report) {
     fmt::print("transferred weights to {} vertices in {:.2f} s\n", report["counts"]["vertices"].get<std::size_t>(),
                report["seconds"]["total"].get<double>());
     fmt::print("  coverage  {:.2f} %", 100 * report["coverage"]["share"].get<double>());
@@ -93,9 +91,9 @@ void print_transfer_summary(const nlohmann::ordered_json& report) {
     fmt::print("  output    {}\n", report["output"].get<std::string>());
 }
 
-void print_result(const TransferArguments& args, const nlohmann::ordered_json& report) {
+void print_result(const TransferArguments& args, const OrderedJson& report) {
     if (args.json)
-        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        fmt::print("{}\n", report.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
     else if (!args.quiet)
         print_transfer_summary(report);
 }
@@ -110,20 +108,20 @@ Result<int> run_transfer(TransferArguments args) {
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
-    nlohmann::ordered_json report;
+    OrderedJson report;
     double covered = 0, matched = 0;
     std::size_t nearest = 0;
     {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
-        SINEW_TRY_LET(io::Scene source, io::load(args.source, args.reading(), &context));
+        SINEW_TRY_LET(io::Scene source, load_model(args.source, args.reading(), &context));
         if (!source.weights)
             return Error{ErrorCode::input,
                          args.source + ": it has no weights to transfer (sinew bind computes them)"};
         io::LoadOptions load = args.reading();
         load.fallback = source.skeleton;
         load.fallback->skins.clear();
-        SINEW_TRY_LET(io::Scene target, io::load(args.target, load, &context));
+        SINEW_TRY_LET(io::Scene target, load_model(args.target, load, &context));
         SINEW_TRY(io::check_output(target, args.output));
         for (const io::Scene* scene : {&source, &target})
             for (const auto& file : io::external_files(*scene)) {
@@ -156,8 +154,7 @@ Result<int> run_transfer(TransferArguments args) {
                              {"save", save_seconds},
                              {"total", seconds_since(start_of_all)}};
         if (!args.report.empty()) {
-            const std::string text =
-                report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+            const std::string text = report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
             SINEW_TRY(batch.add(args.report, std::as_bytes(std::span(text))));
         }
         SINEW_TRY(progress.publish(batch, [&] { print_result(args, report); }));

@@ -128,6 +128,10 @@ struct LoadOptions {
 /// limited to Context::memory_limit, or without one to 2 GB and 64 times the file. Context::cancel stops reading.
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {}, Context* context = nullptr);
 
+/// Bytes that the files of the scene take, with what they decompress to: what is left of Context::memory_limit is
+/// for other models and for the work on them, if the caller takes it off.
+std::size_t memory_of(const Scene& scene);
+
 /// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
 /// files must lie in `base` or below it; other URIs are an error.
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,

@@ -167,7 +167,7 @@ WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, st
 // A node that is farther away from every point than its reach counts as a dipole for all of them. Written for
 // compilers that vectorise the loops over points.
 template <std::size_t N>
-void WindingTree::measure(const Vec3* points, double* out) const {
+std::size_t WindingTree::measure(const Vec3* points, double* out, std::size_t most) const {
     std::array<Point3, N> at;
     std::array<SolidAngle, N> near;
     std::array<double, N> far{};  // steradians
@@ -177,6 +177,7 @@ void WindingTree::measure(const Vec3* points, double* out) const {
     std::array<std::uint32_t, code_bits + 40> stack;
     std::size_t top = 0;
     if (!nodes_.empty()) stack[top++] = 0;
+    std::size_t summed = 0;
     while (top > 0) {
         const Node& node = nodes_[stack[--top]];
         const Point3 centre{node.centre[0], node.centre[1], node.centre[2]};
@@ -185,20 +186,23 @@ void WindingTree::measure(const Vec3* points, double* out) const {
             const Point3 r = centre - at[i];
             opened += dot(r, r) <= double{node.reach2};
         }
-        if (opened == 0) {
+        if (opened == 0 || summed >= most) {
             std::array<double, 9> m;
             std::copy(node.moment.begin(), node.moment.end(), m.begin());
             const Point3 dipole{node.dipole[0], node.dipole[1], node.dipole[2]};
             const double trace = m[0] + m[4] + m[8];
+            const double least = opened ? std::max(std::sqrt(double{node.reach2}) / accuracy, 1e-12) : 0;
             for (std::size_t i = 0; i < N; ++i) {
                 const Point3 r = centre - at[i];
-                const double inv = 1 / norm(r), inv2 = inv * inv, inv3 = inv * inv2, inv5 = inv3 * inv2;
+                const double inv = 1 / std::max(norm(r), least), inv2 = inv * inv, inv3 = inv * inv2,
+                             inv5 = inv3 * inv2;
                 const double rmr = r[0] * (m[0] * r[0] + m[1] * r[1] + m[2] * r[2]) +
                                    r[1] * (m[3] * r[0] + m[4] * r[1] + m[5] * r[2]) +
                                    r[2] * (m[6] * r[0] + m[7] * r[1] + m[8] * r[2]);
                 far[i] += dot(r, dipole) * inv3 + trace * inv3 - 3 * rmr * inv5;
             }
         } else if (node.count > 0) {
+            summed += node.count;
             for (std::uint32_t t = node.child; t < node.child + node.count; ++t) {
                 const Point3 a = to_point(triangles_[t].p[0]), b = to_point(triangles_[t].p[1]),
                              c = to_point(triangles_[t].p[2]);
@@ -210,22 +214,26 @@ void WindingTree::measure(const Vec3* points, double* out) const {
         }
     }
     for (std::size_t i = 0; i < N; ++i) out[i] = (far[i] + near[i].sum()) / (4 * std::numbers::pi);
+    return summed;
 }
 
 double WindingTree::operator()(const Vec3& point) const {
     double out = 0;
-    measure<1>(&point, &out);
+    measure<1>(&point, &out, ~std::size_t{0});
     return out;
 }
 
 struct WindingTree::Kernel {
-    static void plain(const WindingTree& tree, const Vec3* p, double* out) { tree.measure<kTogether>(p, out); }
-#if defined(SINEW_VECTORS)
-    SINEW_FOR_AVX2 static void avx2(const WindingTree& tree, const Vec3* p, double* out) {
-        tree.measure<kTogether>(p, out);
+    static std::size_t plain(const WindingTree& tree, const Vec3* p, double* out, std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
     }
-    SINEW_FOR_AVX512 static void avx512(const WindingTree& tree, const Vec3* p, double* out) {
-        tree.measure<kTogether>(p, out);
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static std::size_t avx2(const WindingTree& tree, const Vec3* p, double* out, std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
+    }
+    SINEW_FOR_AVX512 static std::size_t avx512(const WindingTree& tree, const Vec3* p, double* out,
+                                               std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
     }
     static auto best() { return best_of(plain, avx2, avx512); }
 #else
@@ -233,11 +241,18 @@ struct WindingTree::Kernel {
 #endif
 };
 
-void WindingTree::measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out) const {
+std::size_t WindingTree::measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out,
+                                 std::size_t most) const {
     static const auto kernel = Kernel::best();
     std::array<double, kTogether> found;
-    kernel(*this, points.data(), found.data());
+    const std::size_t summed = kernel(*this, points.data(), found.data(), most);
     std::transform(found.begin(), found.end(), out.begin(), [](double w) { return static_cast<float>(w); });
+    return summed;
+}
+
+std::size_t WindingTree::most_of(std::size_t points) {
+    constexpr std::size_t all = std::size_t{1} << 28, least = 128;
+    return std::max(least, all / std::max<std::size_t>(1, (points + kTogether - 1) / kTogether));
 }
 
 std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>& turned,
@@ -246,12 +261,13 @@ std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>
     if (points.empty()) return out;
     const WindingTree tree(mesh, turned);
     constexpr std::size_t together = WindingTree::kTogether;
+    const std::size_t most = WindingTree::most_of(points.size());
     parallel_for(context, (points.size() + together - 1) / together, 32, [&](std::size_t group) {
         const std::size_t first = group * together;
         std::array<Vec3, together> at;
         std::array<float, together> winding;
         for (std::size_t i = 0; i < together; ++i) at[i] = points[std::min(first + i, points.size() - 1)];
-        tree.measure(at, winding);
+        tree.measure(at, winding, most);
         std::copy_n(winding.begin(), std::min(together, points.size() - first), out.begin() + first);
     });
     return out;

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/json.h"
 #include "io/model_files.h"
 #include "sinew/content.h"
 #include "sinew/io.h"
@@ -64,7 +64,7 @@ inline std::optional<float> parse_float(std::string_view word) {
 }
 
 /// Parses JSON; never throws. The error gives line, column and byte.
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& name, const Context* context = nullptr);
+Result<Json> parse_json(std::string_view text, const std::string& name, const Context* context = nullptr);
 
 /// An estimate, from above, of the memory of the tree of a JSON text.
 std::size_t json_tree_bytes(std::string_view text);

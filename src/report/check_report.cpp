@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
@@ -34,7 +34,7 @@ Status take_profile(std::string_view word, SkinCheckOptions& options) {
 
 Status take_thresholds(std::string_view text, const std::string& name, SkinCheckOptions& options) {
     if (Status ok = io::check_json_depth(text, name); !ok) return ok;
-    const auto rows = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    const auto rows = Json::parse(text.begin(), text.end(), nullptr, false);
     if (!rows.is_object()) return Error{ErrorCode::input, name + ": it must be a JSON object of rules and numbers"};
     for (const auto& [word, value] : rows.items()) {
         Result<std::size_t> rule = find_skin_rule(word);

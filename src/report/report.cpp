@@ -73,12 +73,12 @@ std::vector<std::string> one_of_each_kind(const std::vector<std::string>& warnin
     return out;
 }
 
-std::string text_of(const nlohmann::ordered_json& report) {
-    return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+std::string text_of(const OrderedJson& report) {
+    return report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-std::string compact_text(const nlohmann::ordered_json& report) {
-    return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string compact_text(const OrderedJson& report) {
+    return report.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report) {
@@ -96,7 +96,7 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
 
 double as_given(float value) { return *number_of<double>(shortest_text(value)); }
 
-nlohmann::ordered_json defects_json(const MeshDefects& d) {
+OrderedJson defects_json(const MeshDefects& d) {
     return {{"open_parts", d.open_parts},
             {"flipped_parts", d.flipped_parts},
             {"flipped_triangles", d.flipped_triangles},
@@ -109,11 +109,11 @@ nlohmann::ordered_json defects_json(const MeshDefects& d) {
 }
 
 // An option's text as JSON: numbers and switches as such.
-nlohmann::ordered_json option_json(const BindSetting& setting, const std::string& text) {
+OrderedJson option_json(const BindSetting& setting, const std::string& text) {
     using Kind = BindSetting::Kind;
     if (setting.choices == "on off") return text == "on";
     if (setting.kind == Kind::range) {
-        nlohmann::ordered_json ends = nlohmann::ordered_json::array();
+        OrderedJson ends = OrderedJson::array();
         const std::size_t space = text.find(' ');
         for (const std::string& end : {text.substr(0, space), text.substr(space + 1)})
             ends.push_back(*number_of<double>(end));
@@ -125,9 +125,9 @@ nlohmann::ordered_json option_json(const BindSetting& setting, const std::string
 }
 
 // All options of bind, and those that the run adds.
-nlohmann::ordered_json options_json(const BindRun& run) {
+OrderedJson options_json(const BindRun& run) {
     const BindOptions& bound = run.binding->options();
-    nlohmann::ordered_json out;
+    OrderedJson out;
     for (const BindSetting& setting : bind_settings()) {
         if (setting.name == "method") continue;  // has its own key
         std::string key(setting.name);
@@ -146,8 +146,8 @@ nlohmann::ordered_json options_json(const BindRun& run) {
     return out;
 }
 
-nlohmann::ordered_json make_report(const BindRun& run) {
-    using json = nlohmann::ordered_json;
+OrderedJson make_report(const BindRun& run) {
+    using json = OrderedJson;
     const io::Scene& scene = *run.scene;
     const BindReport& report = run.binding->report();
     const MeshDefects& d = report.defects;

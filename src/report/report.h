@@ -2,8 +2,7 @@
 // stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "sinew/binding.h"
 #include "sinew/edits.h"
 #include "sinew/io.h"
@@ -27,14 +26,14 @@ struct BindRun {
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 
-nlohmann::ordered_json make_report(const BindRun& run);
+OrderedJson make_report(const BindRun& run);
 
 /// The "defects" of the report, without those that are counted on request.
-nlohmann::ordered_json defects_json(const MeshDefects& defects);
+OrderedJson defects_json(const MeshDefects& defects);
 
 /// A report as text: indented for people, and on one line for programs.
-std::string text_of(const nlohmann::ordered_json& report);
-std::string compact_text(const nlohmann::ordered_json& report);
+std::string text_of(const OrderedJson& report);
+std::string compact_text(const OrderedJson& report);
 
 /// "mesh/0" and the number of the vertex within it.
 std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
