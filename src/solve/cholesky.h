@@ -41,7 +41,7 @@ public:
     /// O(nonzeros), const and reentrant: batches are solved in parallel by calling it from parallel_for. The bits
     /// of a solution do not depend on the other columns.
     void solve_batch(std::span<double> columns) const;
-    /// One right hand side.
+    /// One right hand side; where it is 0, forward elimination costs nothing.
     std::vector<double> solve(std::span<const double> b) const;
 
     /// Columns of L that follow each other and have the same rows below them.
@@ -53,6 +53,9 @@ public:
     };
 
 private:
+    template <std::size_t width>
+    void solve_columns(std::span<double> columns) const;
+
     std::vector<Front> fronts_;         // in the order of elimination
     std::vector<std::uint32_t> row_;    // of each front, rising
     std::unique_ptr<double[]> value_;   // of each front: rows() × columns, column by column

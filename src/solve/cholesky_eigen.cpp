@@ -469,8 +469,8 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     return out;
 }
 
-void Cholesky::solve_batch(std::span<double> columns) const {
-    constexpr std::size_t w = kBatch;
+template <std::size_t w>
+void Cholesky::solve_columns(std::span<double> columns) const {
     const std::size_t n = size();
     std::vector<double> x(n * w);
     for (std::size_t i = 0; i < n; ++i)
@@ -481,6 +481,7 @@ void Cholesky::solve_batch(std::span<double> columns) const {
     for (const Front& f : fronts_) {
         const double* l = value_.get() + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
+        if (std::all_of(own, own + f.columns * w, [](double b) { return b == 0; })) continue;
         std::fill_n(rest.begin(), f.below * w, 0.0);
         for (std::uint32_t j = 0; j < f.columns; ++j, l += f.rows()) {
             double pivot[w];
@@ -515,11 +516,11 @@ void Cholesky::solve_batch(std::span<double> columns) const {
         std::copy_n(x.data() + std::size_t{place_[i]} * w, w, columns.data() + i * w);
 }
 
+void Cholesky::solve_batch(std::span<double> columns) const { solve_columns<kBatch>(columns); }
+
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
-    std::vector<double> batch(size() * kBatch, 0.0), out(size());
-    for (std::size_t i = 0; i < size(); ++i) batch[i * kBatch] = b[i];
-    solve_batch(batch);
-    for (std::size_t i = 0; i < size(); ++i) out[i] = batch[i * kBatch];
+    std::vector<double> out(b.begin(), b.end());
+    solve_columns<1>(out);
     return out;
 }
 

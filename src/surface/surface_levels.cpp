@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/lists.h"
+#include "core/morton.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -282,6 +283,33 @@ std::vector<MeshSurface::Edge> restrict_laplacian(std::span<const MeshSurface::E
     });
 }
 
+std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
+                                       std::span<const std::uint32_t> nodes) {
+    constexpr std::uint32_t bits = 7;
+    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
+        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
+    }
+    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    std::vector<std::uint32_t> cell;
+    cell.reserve(nodes.size());
+    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
+        std::array<std::uint32_t, 3> at;
+        for (std::size_t a = 0; a < 3; ++a)
+            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
+        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
+        cell.push_back(key);
+        ++first[key + 1];
+    }
+    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
+    std::vector<std::uint32_t> out(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
+    return out;
+}
+
 SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                           const std::vector<std::uint32_t>& of_node, Context* context) {
     SurfaceLevel out;
@@ -328,11 +356,16 @@ CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
     : node_(surface.nodes()) {
     std::iota(node_.begin(), node_.end(), 0u);
     if (surface.nodes() <= kFew) return;
-    SurfaceLevel coarse = coarsen(
-        finest_level(mesh, surface, node_, node_, context), [&](std::uint32_t i) { return kSpacing * length(i); },
-        context);
-    node_ = std::move(coarse.finer);
-    stencil_ = std::move(coarse.stencil);
+    const std::vector<std::uint32_t> order = along_curve(mesh, surface, node_);
+    std::vector<std::uint32_t> of_node(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) of_node[order[i]] = i;
+    const SurfaceLevel coarse = coarsen(
+        finest_level(mesh, surface, order, of_node, context),
+        [&](std::uint32_t i) { return kSpacing * length(order[i]); }, context);
+    node_.clear();
+    for (const std::uint32_t i : coarse.finer) node_.push_back(order[i]);
+    stencil_.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) stencil_[order[i]] = coarse.stencil[i];
 }
 
 std::vector<MeshSurface::Edge> CoarseSurface::restricted(std::span<const MeshSurface::Edge> edges,

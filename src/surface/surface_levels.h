@@ -41,14 +41,20 @@ struct SurfaceLevel {
     }
 };
 
+/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
+/// curve of Morton (1966) through a grid. O(nodes).
+std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
+                                       std::span<const std::uint32_t> nodes);
+
 /// The finest level: these nodes of a surface, which must be whole components. `of_node`: the index of each node of
 /// the surface, or MeshSurface::none.
 SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                           const std::vector<std::uint32_t>& of_node, Context* context);
 
 /// A level with a few times fewer nodes: every node of the finer level is within `spacing` (scene units, asked for
-/// nodes of the finer level) of one that is kept, and the part of the surface within that ball joins the two. About
-/// O(nodes); the same bits on any number of threads.
+/// nodes of the finer level) of one that is kept, and the part of the surface within that ball joins the two. Few
+/// nodes are kept if nodes near each other follow each other, as along_curve orders them. About O(nodes); the same
+/// bits on any number of threads.
 SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
                      Context* context);
 
