@@ -251,7 +251,7 @@ std::size_t WindingTree::measure(std::span<const Vec3, kTogether> points, std::s
 }
 
 std::size_t WindingTree::most_of(std::size_t points) {
-    constexpr std::size_t all = std::size_t{1} << 28, least = 128;
+    constexpr std::size_t all = std::size_t{1} << 26, least = 128;
     return std::max(least, all / std::max<std::size_t>(1, (points + kTogether - 1) / kTogether));
 }
 

@@ -152,7 +152,7 @@ TEST(Winding, WorkIsBoundedInASoup) {
     for (std::size_t i = 0; i < at.size(); ++i) EXPECT_LT(std::abs(some[i] - all[i]), 40);  // of 4000 triangles
     for (const double points : {0.0, 1.0, 1e3, 1e6, 1e9})
         EXPECT_LE(static_cast<double>(WindingTree::most_of(static_cast<std::size_t>(points))) * points / 8,
-                  std::max(2.7e8, 128 * points / 8));
+                  std::max(6.8e7, 128 * points / 8));
 }
 
 // A tiny shape far from the middle of the box, and a group of points of which one is very far away.
