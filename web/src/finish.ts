@@ -141,6 +141,7 @@ function choose(card: Card | null) {
     view.eye.lookAt(shownOf(card), radiusOf(card));
     selectJoint(joint);
     sweepCard(card);
+    document.querySelector('main')!.scrollIntoView();  // on a phone, where the question is below the view
   }
   draw();
 }
