@@ -456,6 +456,7 @@ export const finishTests = (tools) => {
       const edits = async () => (await state()).doc.edits.map((e) => `${e.op} ${e.pins.length}`).join();
       is(await edits(), 'pin 3', 'edits');
       for (const {vertex, name} of answered) is(await ownerOf(vertex), name, `the owner of vertex ${vertex}`);
+      is(await page().locator('.pin').count(), 3, 'pins over the skin');
       const wheel = async (by) => {
         await page().locator('.pin[aria-pressed=true]').hover();
         await page().mouse.wheel(0, by);
