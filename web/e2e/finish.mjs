@@ -177,6 +177,26 @@ export const finishTests = (tools) => {
       const words = await page().locator('#bind-panel').evaluate((panel) => [...panel.querySelectorAll('label, option, [title]')].map((e) => `${e.textContent} ${e.title}`).filter((t) => /--|[a-z]-[a-z]+-|\bdocs\/|FROM/.test(t)).join('; '));
       is(words, '', 'words of the command line');
     },
+    async 'on a phone the view has most of the height, and what a step needs is in sight'() {
+      await tools.touched(390, 844);
+      is(await page().locator('#empty p').evaluateAll((all) => all.filter((p) => p.clientHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.textContent).join()), '', 'texts of more than two lines');
+      await open('caped');
+      const bottom = async (locator) => {
+        const {y, height} = await locator.boundingBox();
+        return y + height;
+      };
+      const {height} = await page().locator('#view').boundingBox();
+      holds(height > 0.6 * 844, `the view has ${height} pixels`);
+      const filled = await page().evaluate(() => window.studio.filled());
+      holds(filled > 0.9, `the character fills ${filled} of it`);
+      holds((await bottom(page().locator('#bind'))) <= 844, 'Bind is out of sight');
+      await bind('32');
+      await (await cards()).first().tap();
+      await settled();
+      holds((await bottom(page().locator('.chip').first())) <= 844, 'the answers are out of sight');
+      holds((await bottom(page().locator('#view'))) > 0.6 * 844, 'the view is out of sight');
+      await picture('phone');
+    },
     async 'the page comes back without its host'() {
       const host = tools.plainHost();
       await new Promise((listening) => host.listen(0, '127.0.0.1', listening));
@@ -436,6 +456,7 @@ export const finishTests = (tools) => {
       const edits = async () => (await state()).doc.edits.map((e) => `${e.op} ${e.pins.length}`).join();
       is(await edits(), 'pin 3', 'edits');
       for (const {vertex, name} of answered) is(await ownerOf(vertex), name, `the owner of vertex ${vertex}`);
+      is(await page().locator('.pin').count(), 3, 'pins over the skin');
       const wheel = async (by) => {
         await page().locator('.pin[aria-pressed=true]').hover();
         await page().mouse.wheel(0, by);

@@ -1,7 +1,7 @@
 // Uses the page like a person, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and errors.
 // The exported file must equal the file of the command line, byte for byte.
 //
-//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain]
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page|large]] [--only WORD] [--plain]
 //
 // --plain: on a host without cross-origin isolation, so with one thread.
 // SINEW_WEB=quick: the page of scripts/web quick, which has only the module without threads.
@@ -74,7 +74,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' ')],
 });
 // No test may depend on how busy the machine is: this limit only ends what hangs. Milliseconds.
-const LIMIT = 300_000;
+const LIMIT = process.argv.includes('--measure') ? 3_600_000 : 300_000;
 let problems = [];
 let page;
 /** Actions first open the tab in which their element is. */
@@ -2504,16 +2504,16 @@ async function measureLarge() {
 
 let forgiven = null;  // complaints that a test provokes
 Object.assign(tests, finishTests({
-  open, bind, until, settled, drawn, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh, plainHost,
+  open, bind, until, settled, drawn, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh, touched, plainHost,
   page: () => page, problems: () => problems, forgive: (what) => (forgiven = what),
 }));
 
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {
-  if (only !== 'page') await measure();
-  await measurePage();
-  await measureLarge();
+  if (!only) await measure();
+  if (only !== 'large') await measurePage();
+  if (only !== 'page') await measureLarge();
 } else {
   for (const [name, test] of Object.entries(tests)) {
     if (only && !name.includes(only)) continue;

@@ -59,6 +59,7 @@ export class Eye {
 
   /** The points fill the view below what is covered, seen along -`from`, with the middle of the box in its middle. */
   private fit(box: THREE.Box3, from: THREE.Vector3, count: number, point: (i: number, to: THREE.Vector3) => THREE.Vector3) {
+    this.stage.resize();  // panels may have just changed
     const {camera, orbit, size: {height}} = this.stage;
     this.followed = null;
     const centre = box.getCenter(new THREE.Vector3());

@@ -141,12 +141,13 @@ function choose(card: Card | null) {
     view.eye.lookAt(shownOf(card), radiusOf(card));
     selectJoint(joint);
     sweepCard(card);
+    document.querySelector('main')!.scrollIntoView();  // on a phone, where the question is below the view
   }
   draw();
 }
 
 /** The joints that a card asks about swing; that below a border first. */
-const sweepCard = ({kind, joints}: Card) => sweepOver((kind === 'border' ? [...joints].reverse() : joints).map(jointOf));
+const sweepCard = ({kind, joints}: Card) => sweepOver((kind === 'border' ? [...joints].reverse() : joints).map(jointOf).filter((j) => j >= 0));
 
 /** The next card without an answer. */
 function next() {
@@ -279,11 +280,13 @@ export function endBorder(): boolean {
 
 // ---- a place or a part that was clicked
 
+const placeCard = (vertex: number, joints = candidates(vertex)): Card => ({kind: 'place', vertex, point: [...placeOf(vertex)] as Triple, joints, fine: false, thumb: null});
+
 /** A click on the skin selects its owner, and asks whose the place is. */
 export function choosePlace(vertex: number | null): void {
   here = null;
   if (session.step === 'finish' && vertex !== null && canEdit() && session.rows) {
-    here = {kind: 'place', vertex, point: [...placeOf(vertex)] as Triple, joints: candidates(vertex), fine: false, thumb: null};
+    here = placeCard(vertex);
     sweepOver([]);
     selectJoint(ownerOf(vertex));
   }
@@ -311,24 +314,32 @@ function rootOfArea(): number {
   return positions.length ? Math.sqrt(area) : 0;
 }
 
-function pins(): {card: Card; vertex: number; name: string}[] {
+/** Those of the document, and the place that is asked about. */
+function pins(): {vertex: number; name: string}[] {
   if (session.step !== 'finish' || !session.rows) return [];
-  return [...cards, ...(here ? [here] : [])].flatMap((card) =>
-    card.kind === 'place' && (card === at || card === here || isDone(card)) ? [{card, vertex: card.vertex, name: nameOf(ownerOf(card.vertex))}] : []);
+  const answered = history.doc.edits.flatMap((e) => (e.op === 'pin' ? e.pins.flatMap(({vertex}) => vertex ?? []) : []));
+  const asked = [at, here].flatMap((card) => (card?.kind === 'place' ? [card.vertex] : []));
+  const vertices = session.info!.counts.vertices;
+  return [...new Set([...answered, ...asked])].filter((v) => v < vertices).map((vertex) => ({vertex, name: nameOf(ownerOf(vertex))}));
 }
+const cardAt = (vertex: number) => [...cards, ...(here ? [here] : [])].find((card) => card.kind === 'place' && card.vertex === vertex);
 function drawPins() {
-  refill(byId('pins'), ...pins().map(({card, vertex, name}, i) => el('button', {
-    key: vertex, type: 'button', class: isDone(card) ? 'pin' : 'pin asked', 'data-pin': i, 'aria-pressed': card === at || card === here, title: `${name}: the wheel changes how far it reaches`, 'aria-label': `Pin: ${name}`,
-    onClick: () => choose(card), onPointerLeave: () => view.ring.hide(),
-    onWheel: (event: WheelEvent) => {
-      event.preventDefault();
-      const reach = reachOf(card);
-      if (reach === undefined) return;
-      setReach(card, reach * 1.15 ** -Math.sign(event.deltaY));
-      root ||= rootOfArea();
-      view.ring.around(vertex, reachOf(card)! * root);
-    },
-  }, swatch(colourOf(ownerOf(vertex))))));
+  refill(byId('pins'), ...pins().map(({vertex, name}, i) => {
+    const card = cardAt(vertex) ?? placeCard(vertex, []);
+    return el('button', {
+      key: vertex, type: 'button', class: editOf(card) ? 'pin' : 'pin asked', 'data-pin': i, 'aria-pressed': card === at || card === here,
+      title: `${name}: the wheel changes how far it reaches`, 'aria-label': `Pin: ${name}`,
+      onClick: () => choose(cardAt(vertex) ?? (here = placeCard(vertex))), onPointerLeave: () => view.ring.hide(),
+      onWheel: (event: WheelEvent) => {
+        event.preventDefault();
+        const reach = reachOf(card);
+        if (reach === undefined) return;
+        setReach(card, reach * 1.15 ** -Math.sign(event.deltaY));
+        root ||= rootOfArea();
+        view.ring.around(vertex, reachOf(card)! * root);
+      },
+    }, swatch(colourOf(ownerOf(vertex))));
+  }));
   placePins();
 }
 function placePins() {

@@ -147,7 +147,8 @@ export class Stage {
     this.render();
   }
 
-  private resize() {
+  /** The panes fill their place: by itself a frame later. */
+  resize(): void {
     const {clientWidth, clientHeight: h} = this.place;
     const w = clientWidth / this.panes.length;
     if (!w || !h) return;
