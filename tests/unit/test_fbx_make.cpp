@@ -18,21 +18,21 @@ using namespace test;
 /// texture coordinates that split a vertex, a colour and a picture, a shape and two clips.
 Maker dressed_quad() {
     Maker m = quad();
-    test::Json& quad = primitive(m);
+    OrderedJson& quad = primitive(m);
     quad["attributes"]["NORMAL"] = m.vec3({0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
     quad["attributes"]["TEXCOORD_0"] = m.accessor<float>({0, 0.25f, 1, 0, 1, 1, 0, 1}, "VEC2", 2);
     quad["material"] = 0;
-    quad["targets"] = test::Json::array({{{"POSITION", m.vec3({0, 0, 0, 0, 0, 0, 0, 0, 0.5f, 0, 0, 0})}}});
+    quad["targets"] = OrderedJson::array({{{"POSITION", m.vec3({0, 0, 0, 0, 0, 0, 0, 0, 0.5f, 0, 0, 0})}}});
     m.json["meshes"][0]["weights"] = {0.25};
     m.json["meshes"][0]["extras"] = {{"targetNames", {"smile"}}};
-    m.json["images"] = test::Json::array({{{"uri", "data:image/png;base64,iVBORw0KGgo="}, {"name", "cloth"}}});
-    m.json["textures"] = test::Json::array({{{"source", 0}}});
-    m.json["materials"] = test::Json::array({{{"name", "red"},
-                                              {"emissiveFactor", {0, 0.5, 0}},
-                                              {"pbrMetallicRoughness",
-                                               {{"baseColorFactor", {1, 1, 1, 0.5}},
-                                                {"roughnessFactor", 0.75},
-                                                {"baseColorTexture", {{"index", 0}}}}}}});
+    m.json["images"] = OrderedJson::array({{{"uri", "data:image/png;base64,iVBORw0KGgo="}, {"name", "cloth"}}});
+    m.json["textures"] = OrderedJson::array({{{"source", 0}}});
+    m.json["materials"] = OrderedJson::array({{{"name", "red"},
+                                               {"emissiveFactor", {0, 0.5, 0}},
+                                               {"pbrMetallicRoughness",
+                                                {{"baseColorFactor", {1, 1, 1, 0.5}},
+                                                 {"roughnessFactor", 0.75},
+                                                 {"baseColorTexture", {{"index", 0}}}}}}});
     m.json["nodes"][1]["translation"] = {0.5, 0, -1};
     m.json["nodes"][1]["rotation"] = {0.1, 0.7, -0.1, 0.7};
     m.json["nodes"][1]["scale"] = {1, 2, 1};
@@ -41,13 +41,13 @@ Maker dressed_quad() {
     const auto turns = m.vec4<float>({0, 0, 0, 1, 0, 0, 1, 0, 0.5f, 0.5f, 0.5f, 0.5f});
     const auto steps = m.vec3({0, 0.5f, 0, 0, 0.75f, 0, 0.25f, 0.5f, 0});
     m.json["animations"] =
-        test::Json::array({{{"name", "wave"},
-                            {"channels",
-                             {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "rotation"}}}},
-                              {{"sampler", 1}, {"target", {{"node", 2}, {"path", "translation"}}}}}},
-                            {"samplers",
-                             {{{"input", times}, {"output", turns}},
-                              {{"input", times}, {"output", steps}, {"interpolation", "STEP"}}}}}});
+        OrderedJson::array({{{"name", "wave"},
+                             {"channels",
+                              {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "rotation"}}}},
+                               {{"sampler", 1}, {"target", {{"node", 2}, {"path", "translation"}}}}}},
+                             {"samplers",
+                              {{{"input", times}, {"output", turns}},
+                               {{"input", times}, {"output", steps}, {"interpolation", "STEP"}}}}}});
     return m;
 }
 
@@ -125,9 +125,9 @@ TEST(FbxMake, KeepsMaterialsPicturesAndShapes) {
     EXPECT_EQ(look.materials[0].colour, (std::array<float, 4>{1, 1, 1, 0.5f}));
     ASSERT_GE(look.materials[0].image, 0);
     EXPECT_EQ(look.images[static_cast<std::size_t>(look.materials[0].image)].mime, "image/png");
-    const io::Json& material = (*again.document->at("materials", 0));
+    const Json& material = (*again.document->at("materials", 0));
     EXPECT_NEAR(material["pbrMetallicRoughness"]["roughnessFactor"].get<double>(), 0.75, 1e-6);
-    const io::Json& mesh = *again.document->at("meshes", 0);
+    const Json& mesh = *again.document->at("meshes", 0);
     EXPECT_EQ(mesh["extras"]["targetNames"][0], "smile");
     EXPECT_NEAR(mesh["weights"][0].get<double>(), 0.25, 1e-6);
     const auto frames = must(shading_frames(again));
@@ -138,7 +138,7 @@ TEST(FbxMake, KeepsMaterialsPicturesAndShapes) {
 // Vertices that differ in texture coordinates only are one point of the mesh.
 TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
     Maker m = quad();
-    test::Json& json = primitive(m);
+    OrderedJson& json = primitive(m);
     json["attributes"]["POSITION"] = m.vec3({0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0});
     m.last_accessor()["min"] = {0, 0, 0};
     m.last_accessor()["max"] = {1, 1, 0};
@@ -176,7 +176,7 @@ TEST(FbxMake, KeepsPropsAtTheirNodes) {
     m.json["meshes"].push_back(
         {{"name", "hat"},
          {"primitives",
-          test::Json::array({{{"attributes", {{"POSITION", m.vec3({0, 0, 0, 1, 0, 0, 0, 1, 0})}}}}})}});
+          OrderedJson::array({{{"attributes", {{"POSITION", m.vec3({0, 0, 0, 1, 0, 0, 0, 1, 0})}}}}})}});
     m.json["nodes"].push_back({{"name", "left hat"}, {"mesh", 1}, {"translation", {3, 0, 0}}});
     m.json["nodes"].push_back({{"name", "right hat"}, {"mesh", 1}, {"translation", {-3, 0, 0}}});
     m.json["scenes"][0]["nodes"] = {0, 1, 3};
