@@ -22,6 +22,7 @@
 
 #include "model.h"
 #include "naive.h"
+#include "sinew/voxels.h"
 
 namespace {
 
@@ -215,9 +216,9 @@ bool same_nearest() {
             std::sort(sorted.begin(), sorted.end());
             for (std::size_t i = 0; i < sweep->width; ++i) {
                 const std::uint32_t joint = sweep->joint(leaf, i);
-                if ((joint == DistanceTable::none) != (i >= sorted.size()))
+                if ((joint == no_index) != (i >= sorted.size()))
                     return fail("joints that reach a leaf", double(i), double(sorted.size()));
-                if (joint == DistanceTable::none) break;
+                if (joint == no_index) break;
                 const double d = sweep->distance(leaf, i) / double(LeafDistances::units_per_voxel);
                 most = std::max({most, std::abs(d - sorted[i]), std::abs(d - naive[joint][leaf])});
             }
@@ -554,6 +555,41 @@ BENCHMARK(BM_weights_again)
     ->ArgsProduct({{1, 2}, {0, 1}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
+
+// One more pin beside those that are there (docs/edits.md), on one thread. `first_ms`: the first one, which makes
+// the surface and the factor.
+void BM_pin(benchmark::State& state) {
+    Input in = base();
+    for (int i = 0; i < state.range(0); ++i) subdivide(in);
+    Context context;
+    context.threads = 1;
+    const SkinWeights weights = *bind(in.mesh(), in.skeleton, {}, &context)->weights(&context);
+    const EditSurface surface(in.mesh(), &context);
+    PaintedWeights painted =
+        *PaintedWeights::begin(surface, weights, {}, in.skeleton.joints.size(), all_influences);
+    WeightEdit pins;
+    pins.kind = EditKind::pin;
+    pins.value = 0.06f;
+    const auto add = [&] {
+        Pin pin;
+        pin.vertex = static_cast<std::uint32_t>((pins.pins.size() + 1) * 104729 % in.positions.size());
+        const auto row = weights[pin.vertex];
+        const std::uint32_t other = row.size() > 1 ? row[1].joint : weights[0][0].joint;
+        pin.weights = {{row[0].joint, 0.4f}, {other, 0.6f}};
+        if (other == row[0].joint) pin.weights = {{other, 1}};
+        pins.pins.push_back(pin);
+        WeightEdit edit = pins;
+        return complete_edits({&edit, 1}, surface, in.skeleton, nullptr, &context) &&
+               painted.apply(edit, painted.edits() > 0, &context) &&
+               std::abs(painted[pin.vertex][0].weight - pin.weights.back().weight) < 1e-5f;
+    };
+    bool met = true;
+    state.counters["first_ms"] = 1000 * seconds_of([&] { met = add(); });
+    for ([[maybe_unused]] auto _ : state) met = met && add();
+    if (!met) state.SkipWithError("CHECK FAILED: a pin is not met");
+    state.counters["vertices"] = static_cast<double>(in.positions.size());
+}
+BENCHMARK(BM_pin)->ArgName("subdivisions")->Arg(0)->Arg(1)->Iterations(20)->Unit(benchmark::kMillisecond);
 
 // Moves every joint in turn, in a binding of geodesic-voxel (heat = 0) or of the default (heat = 1) that keeps its
 // volume, and compares each move with a fresh bind. `ratio` is the median over the joints; `least` and `worst` are

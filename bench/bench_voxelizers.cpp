@@ -15,6 +15,7 @@
 
 #include "gl/compare_votes.h"
 #include "model.h"
+#include "sinew/voxels.h"
 
 namespace {
 

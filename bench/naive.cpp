@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "domain/trace.h"
+#include "sinew/voxels.h"
 
 namespace sinew::bench {
 
@@ -101,7 +102,7 @@ Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, c
     table.vertices = mesh.positions.size();
     table.width = std::min<std::size_t>(joints, 8);
     table.unit = static_cast<float>(domain->transform.unit);
-    table.joint.assign(table.vertices * table.width, DistanceTable::none);
+    table.joint.assign(table.vertices * table.width, no_index);
     table.distance.assign(table.vertices * table.width, kInf);
     const GridTransform& g = domain->transform;
     parallel_for(context, table.vertices, 1024, [&](std::size_t v) {
@@ -110,7 +111,7 @@ Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, c
             if (!(c >= 0 && c < g.resolution)) return;
         const std::uint32_t leaf =
             domain->leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2]));
-        if (leaf == Domain::none) return;
+        if (leaf == no_index) return;
         const auto centre = domain->centre(leaf);
         const double step = std::hypot(centre[0] - p[0], centre[1] - p[1], centre[2] - p[2]);
         std::vector<std::pair<float, std::uint32_t>> row;

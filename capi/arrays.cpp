@@ -206,17 +206,14 @@ Status fill(const snw_arrays& arrays, snw_model& model) {
     for (std::size_t i = 0; i < arrays.mesh_count; ++i) SINEW_TRY(meshes.add(arrays.meshes[i], i));
     if (Status ok = check_mesh(scene.mesh()); !ok)
         return Error{ok.error().code, model.name + ": " + ok.error().message};
-    Result<Skeleton> skeleton = read_joints(arrays, model.name);
-    if (!skeleton) return skeleton.error();
-    scene.skeleton = std::move(*skeleton);
+    SINEW_TRY_LET(Skeleton skeleton, read_joints(arrays, model.name));
+    scene.skeleton = std::move(skeleton);
     if (arrays.weight_offsets) {
         if (!arrays.weight_joints || !arrays.weight_shares)
             return broken(model.name,
                           "weight_joints and weight_shares must not be null where weight_offsets is given");
-        Result<SkinWeights> weights = read_rows(scene.positions.size(), arrays.joint_count, arrays.weight_offsets,
-                                                arrays.weight_joints, arrays.weight_shares, model.name);
-        if (!weights) return weights.error();
-        scene.weights = std::move(*weights);
+        SINEW_TRY_LET(scene.weights, read_rows(scene.positions.size(), arrays.joint_count, arrays.weight_offsets,
+                                               arrays.weight_joints, arrays.weight_shares, model.name));
     }
     if (arrays.up) {
         model.up = point_of(arrays.up);
@@ -236,24 +233,24 @@ snw_status snw_model_from_arrays(const snw_arrays* arrays, snw_model** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!arrays || (arrays->mesh_count && !arrays->meshes)) return missing(!arrays ? "arrays" : "meshes");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         auto model = std::make_unique<snw_model>();
         model->name = arrays->name && *arrays->name ? arrays->name : "arrays";
-        if (Status ok = fill(*arrays, *model); !ok) return fail(ok.error());
+        SINEW_TRY(fill(*arrays, *model));
         *out = model.release();
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_model_move_joints(snw_model* model, const float* heads, const float* tails) {
     if (!model || !heads) return missing(!model ? "model" : "heads");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::changes);
-        if (!use.allowed()) return fail(use.allowed().error());
+        SINEW_TRY(use.allowed());
         if (model->scene.document)
-            return fail({ErrorCode::usage, model->name +
+            return Error{ErrorCode::usage, model->name +
                                                ": the file says where its joints are; only those of a model from "
-                                               "arrays can be moved"});
+                                               "arrays can be moved"};
         Skeleton moved = model->as_read;
         for (std::size_t j = 0; j < moved.joints.size(); ++j) {
             Joint& joint = moved.joints[j];
@@ -265,19 +262,19 @@ snw_status snw_model_move_joints(snw_model* model, const float* heads, const flo
                 joint.tail = Vec3{joint.tail->x + (head.x - from.x), joint.tail->y + (head.y - from.y),
                                   joint.tail->z + (head.z - from.z)};
             if (!finite(head) || (joint.tail && !finite(*joint.tail)))
-                return fail(broken(model->name, "joint '" + joint.name.substr(0, 120) + "': its " +
-                                                    (finite(head) ? "tail" : "position") + " is not finite"));
+                return broken(model->name, "joint '" + joint.name.substr(0, 120) + "': its " +
+                                               (finite(head) ? "tail" : "position") + " is not finite");
         }
         model->scene.skeleton = model->as_read = std::move(moved);
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_model_select(snw_model* model, const uint8_t* vertices, const uint8_t* locked_joints) {
     if (!model) return missing("model");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::changes);
-        if (!use.allowed()) return fail(use.allowed().error());
+        SINEW_TRY(use.allowed());
         const io::Scene& scene = model->scene;
         std::vector<bool> kept, locked;
         if (vertices) {
@@ -287,13 +284,13 @@ snw_status snw_model_select(snw_model* model, const uint8_t* vertices, const uin
         if (locked_joints) {
             locked.assign(locked_joints, locked_joints + scene.skeleton.joints.size());
             if (!scene.weights && std::find(locked.begin(), locked.end(), true) != locked.end())
-                return fail({ErrorCode::usage, model->name +
+                return Error{ErrorCode::usage, model->name +
                                                    ": it has no weights, so there is nothing on the locked joints "
-                                                   "to keep"});
+                                                   "to keep"};
         }
         model->kept_vertices = std::move(kept);
         model->locked_joints = std::move(locked);
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -303,11 +300,10 @@ snw_status snw_weights_from_rows(size_t vertices, size_t joint_count, const uint
     *out = nullptr;
     if (!offsets || (offsets[vertices] && (!joints || !shares)))
         return missing(!offsets ? "offsets" : !joints ? "joints" : "shares");
-    return guarded([&] {
-        Result<SkinWeights> made = read_rows(vertices, joint_count, offsets, joints, shares, "weights");
-        if (!made) return fail(made.error());
-        *out = new snw_weights{std::move(*made)};
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(SkinWeights made, read_rows(vertices, joint_count, offsets, joints, shares, "weights"));
+        *out = new snw_weights{std::move(made)};
+        return Done{};
     });
 }
 
@@ -337,18 +333,18 @@ snw_status snw_weights_csr(const snw_weights* weights, uint64_t* offsets, uint32
 
 snw_status snw_weights_dense(const snw_weights* weights, size_t joint_count, float* shares) {
     if (!weights || !shares) return missing(!weights ? "weights" : "shares");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const SkinWeights& w = weights->weights;
         std::fill(shares, shares + w.vertex_count() * joint_count, 0.f);
         for (std::size_t v = 0; v < w.vertex_count(); ++v)
             for (const Influence& i : w[v]) {
                 if (i.joint >= joint_count)
-                    return fail({ErrorCode::usage, "vertex " + std::to_string(v) + " has weight on joint " +
+                    return Error{ErrorCode::usage, "vertex " + std::to_string(v) + " has weight on joint " +
                                                        std::to_string(i.joint) + ", but the array has room for " +
-                                                       std::to_string(joint_count)});
+                                                       std::to_string(joint_count)};
                 shares[v * joint_count + i.joint] = i.weight;
             }
-        return SNW_OK;
+        return Done{};
     });
 }
 

@@ -1,9 +1,9 @@
 // Settings, binding, weights, and output files.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "sinew/bind.h"
 #include "sinew/deform.h"
@@ -13,7 +13,7 @@ namespace sinew::capi {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 const Words<bool> kSwitch = {{"on", true}, {"off", false}};
 
@@ -42,6 +42,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
     if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
     if (name == "strict") return choose(kSwitch, name, value, s.deform.strict);
     if (name == "weight-format") return choose(weight_format_words, name, value, s.save.weight_format);
+    if (name == "fbx-unit") return choose(fbx_unit_words, name, value, s.save.fbx_unit);
     if (name == "repair-matrices") return choose(kSwitch, name, value, s.save.repair_matrices);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
@@ -58,6 +59,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
 Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
+    if (name == "fbx-unit") return std::string(s.save.fbx_unit == io::FbxUnit::m ? "m" : "cm");
     if (name == "repair-matrices") return std::string(s.save.repair_matrices ? "on" : "off");
     if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
     if (name == "strict") return std::string(s.deform.strict ? "on" : "off");
@@ -90,6 +92,7 @@ std::string command_of(const snw_settings& s) {
     for (const std::string& glob : s.deform.include) add("include", shell_word(glob));
     if (s.save.weight_format != io::WeightFormat::f32)
         add("weight-format", std::string(name_of(s.save.weight_format)));
+    if (s.save.fbx_unit != io::FbxUnit::cm) add("fbx-unit", "m");
     if (s.save.repair_matrices) add("repair-matrices", "");
     return out;
 }
@@ -222,6 +225,7 @@ json settings_json() {
     add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
         "f32");
+    add("fbx-unit", "choice", "Output", words_of(fbx_unit_words), "Unit of a new .fbx", "cm");
     add("repair-matrices", "flag", "Output", words_of(kSwitch),
         "Write inverse bind matrices that are missing or zero, as the nodes' rest pose gives them", "off");
     return out;
@@ -239,12 +243,13 @@ snw_status save_with(const snw_model* model, const snw_weights* weights, const s
     if (notes) *notes = nullptr;
     if (!model || !weights) return missing(!model ? "model" : "weights");
     if (clips.count && !clips.first) return missing("animations");
-    return guarded([&] {
-        if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
+    return guarded([&]() -> Status {
+        SINEW_TRY(io::check_weights(model->scene, weights->weights, "weights"));
         io::SaveOptions options = settings ? settings->save : io::SaveOptions{};
         options.clips = model->scene.skeleton_clips;
         for (const snw_animation& a : std::span(clips.first, clips.count)) {
-            if (a.keys && (!a.times || !a.poses)) return missing(!a.times ? "times" : "poses");
+            if (a.keys && (!a.times || !a.poses))
+                return Error{ErrorCode::usage, std::string(a.times ? "poses" : "times") + " must not be null"};
             options.clips.push_back(clip_of(a, model->scene.skeleton.joints.size()));
         }
         io::SaveReport report;
@@ -254,11 +259,11 @@ snw_status save_with(const snw_model* model, const snw_weights* weights, const s
             Skeleton skeleton = model->scene.skeleton;
             fresh =
                 io::make_scene(model->scene.positions, model->scene.triangles, std::move(skeleton), model->name);
-            if (!fresh) return fail(fresh.error());
+            if (!fresh) return fresh.error();
         }
-        if (Status ok = write(fresh ? *fresh : model->scene, options, report); !ok) return fail(ok.error());
+        SINEW_TRY(write(fresh ? *fresh : model->scene, options, report));
         if (notes) *notes = new_text(lines(report.notes));
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -274,30 +279,26 @@ extern "C" {
 snw_status snw_settings_new(snw_settings** out) {
     if (!out) return missing("out");
     *out = nullptr;
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new snw_settings;
-        return SNW_OK;
+        return Done{};
     });
 }
 void snw_settings_free(snw_settings* settings) { delete settings; }
 
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value) {
     if (!settings || !name || !value) return missing(!settings ? "settings" : !name ? "name" : "value");
-    return guarded([&] {
-        const Status ok = set(*settings, name, value);
-        return ok ? SNW_OK : fail(ok.error());
-    });
+    return guarded([&]() -> Status { return set(*settings, name, value); });
 }
 
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!settings || !name) return missing(!settings ? "settings" : "name");
-    return guarded([&] {
-        Result<std::string> text = get(*settings, name);
-        if (!text) return fail(text.error());
-        *out = new_text(std::move(*text));
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(std::string text, get(*settings, name));
+        *out = new_text(std::move(text));
+        return Done{};
     });
 }
 
@@ -305,18 +306,18 @@ snw_status snw_settings_command(const snw_settings* settings, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!settings) return missing("settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new_text(command_of(*settings));
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_settings_json(snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new_text(compact_text(settings_json()));
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -324,16 +325,14 @@ snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_co
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !settings) return missing(!model ? "model" : "settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::reads);
-        if (!use.allowed()) return fail(use.allowed().error());
-        const Result<Skeleton> skeleton = prepared(*model, *settings);
-        if (!skeleton) return fail(skeleton.error());
+        SINEW_TRY(use.allowed());
+        SINEW_TRY_LET(const Skeleton skeleton, prepared(*model, *settings));
         const Progressing progress(context);
-        Result<Binding> made = sinew::bind(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
-                                           options_of(*settings), context_of(context));
-        if (!made) return fail(made.error());
-        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        SINEW_TRY_LET(Binding made, sinew::bind(model->scene.mesh(), model->scene.part_of_vertex, skeleton,
+                                                options_of(*settings), context_of(context)));
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(made)});
         tell_of(*handle, *model, *settings, context);
         *out = handle.release();
         return progress.done();
@@ -345,11 +344,10 @@ snw_status snw_bind_progressive(const snw_model* model, const snw_settings* sett
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !settings || !on_result) return missing(!model ? "model" : !settings ? "settings" : "on_result");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::reads);
-        if (!use.allowed()) return fail(use.allowed().error());
-        const Result<Skeleton> skeleton = prepared(*model, *settings);
-        if (!skeleton) return fail(skeleton.error());
+        SINEW_TRY(use.allowed());
+        SINEW_TRY_LET(const Skeleton skeleton, prepared(*model, *settings));
         bool stopped = false;
         // The last result is moved into its handle, without a copy.
         const BindStep step = [&](const Binding& binding, bool final) {
@@ -359,10 +357,10 @@ snw_status snw_bind_progressive(const snw_model* model, const snw_settings* sett
             return !stopped;
         };
         const Progressing progress(context, true);
-        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
-                                                       options_of(*settings), step, context_of(context));
-        if (!made) return fail(made.error());
-        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        SINEW_TRY_LET(Binding made,
+                      sinew::bind_progressive(model->scene.mesh(), model->scene.part_of_vertex, skeleton,
+                                              options_of(*settings), step, context_of(context)));
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(made)});
         if (!stopped) on_result(handle.get(), 1, user);
         tell_of(*handle, *model, *settings, context);
         *out = handle.release();
@@ -374,9 +372,9 @@ snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding) return missing("binding");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new snw_binding{binding->binding};
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -389,9 +387,9 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         if (!binding->binding.is_of(model->scene.mesh(), model->scene.skeleton))
-            return fail({ErrorCode::usage, "binding: it is of another model, or of other skins"});
+            return Error{ErrorCode::usage, "binding: it is of another model, or of other skins"};
         BindRun run;
         run.input = model->name;
         run.options = settings->bind;
@@ -404,7 +402,7 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         if (measured) run.intersections = &measured->intersections;
         run.nonmanifold_vertices = measured ? measured->nonmanifold_vertices : 0;
         *out = new_text(compact_text(make_report(run)));
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -417,29 +415,29 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
     *out = nullptr;
     if (report) *report = nullptr;
     if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const io::Scene& scene = model->scene;
         const Skeleton& skeleton = binding->binding.skeleton();  // with the joints that deform in this bind
         if (!binding->binding.is_of(scene.mesh(), scene.skeleton))
-            return fail({ErrorCode::usage, "binding: it is of another model, or of other skins"});
-        if (Status ok = check(settings->bind.falloff); !ok) return fail(ok.error());
-        if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
+            return Error{ErrorCode::usage, "binding: it is of another model, or of other skins"};
+        SINEW_TRY(check(settings->bind.falloff));
+        SINEW_TRY(check(settings->bind.finish));
         Result<Adjustments> adjustments = Adjustments{};
         if (edits && edits_size) {
             adjustments = io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context));
-            if (!adjustments) return fail(adjustments.error());
+            if (!adjustments) return adjustments.error();
             Status ok = complete_edits(*adjustments, scene.mesh(), skeleton,
                                        scene.weights ? &*scene.weights : nullptr, context_of(context));
-            if (!ok) return fail(ok.error());
+            if (!ok) return ok.error();
         }
         SkinWeights own;
         if (!model->kept_vertices.empty() || !model->locked_joints.empty()) {
-            Result<SkinWeights> none = Error{};
+            Result<SkinWeights> unweighted = Error{};
             if (!scene.weights) {
-                none = SkinWeights::from_rows(std::vector<std::uint32_t>(scene.positions.size()), {});
-                if (!none) return fail(none.error());
+                unweighted = SkinWeights::from_rows(std::vector<std::uint32_t>(scene.positions.size()), {});
+                if (!unweighted) return unweighted.error();
             }
-            own = scene.weights ? *scene.weights : std::move(*none);
+            own = scene.weights ? *scene.weights : std::move(*unweighted);
             add_locks(*model, own, adjustments->locks);
         }
         // Hardness of single joints is in the binding's map.
@@ -451,11 +449,11 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
             adjusted_weights(binding->binding, scene.mesh(), skeleton, falloff, settings->bind.finish, *adjustments,
                              &done, context_of(context));
         if (made && !model->kept_vertices.empty()) made = with_kept_rows(*made, own, model->kept_vertices);
-        if (!made) return fail(made.error());
+        if (!made) return made.error();
         std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
         *out = new snw_weights{std::move(*made)};
         if (report) *report = text.release();
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -486,11 +484,11 @@ snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* sh
 
 snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference) {
     if (!a || !b || !difference) return missing(!a ? "a" : !b ? "b" : "difference");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const SkinWeights &x = a->weights, &y = b->weights;
         if (x.vertex_count() != y.vertex_count())
-            return fail({ErrorCode::usage, "weights of " + std::to_string(x.vertex_count()) + " and of " +
-                                               std::to_string(y.vertex_count()) + " vertices cannot be compared"});
+            return Error{ErrorCode::usage, "weights of " + std::to_string(x.vertex_count()) + " and of " +
+                                               std::to_string(y.vertex_count()) + " vertices cannot be compared"};
         for (std::size_t v = 0; v < x.vertex_count(); ++v) {
             const auto share = [](std::span<const Influence> row, std::uint32_t joint) {
                 for (const Influence& i : row)
@@ -503,7 +501,7 @@ snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, fl
                 if (share(x[v], i.joint) == 0) sum += i.weight;
             difference[v] = x[v].empty() || y[v].empty() ? 0.f : static_cast<float>(sum);
         }
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -512,18 +510,17 @@ void snw_weights_free(snw_weights* weights) { delete weights; }
 snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
                          float* distances) {
     if (!model || !settings || !distances) return missing(!model ? "model" : !settings ? "settings" : "distances");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         if (joint >= model->scene.skeleton.joints.size())
-            return fail({ErrorCode::usage, "joint " + std::to_string(joint) + ": the skeleton has " +
-                                               std::to_string(model->scene.skeleton.joints.size()) + " joints"});
-        const Result<Skeleton> skeleton = selected(*model, settings);
-        if (!skeleton) return fail(skeleton.error());
-        Result<std::vector<float>> made =
-            joint_distance(model->scene.mesh(), *skeleton, static_cast<std::uint32_t>(joint), settings->bind.voxels,
-                           GeodesicOptions{settings->bind.penalty}, context_of(context));
-        if (!made) return fail(made.error());
-        std::copy(made->begin(), made->end(), distances);
-        return SNW_OK;
+            return Error{ErrorCode::usage, "joint " + std::to_string(joint) + ": the skeleton has " +
+                                               std::to_string(model->scene.skeleton.joints.size()) + " joints"};
+        SINEW_TRY_LET(const Skeleton skeleton, selected(*model, settings));
+        SINEW_TRY_LET(
+            std::vector<float> made,
+            joint_distance(model->scene.mesh(), skeleton, static_cast<std::uint32_t>(joint), settings->bind.voxels,
+                           GeodesicOptions{settings->bind.penalty}, context_of(context)));
+        std::copy(made.begin(), made.end(), distances);
+        return Done{};
     });
 }
 
@@ -563,12 +560,11 @@ snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !weights) return missing(!model ? "model" : "weights");
-    return guarded([&] {
-        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
-        Result<std::string> text = io::weights_json(model->scene.skeleton, weights->weights);
-        if (!text) return fail(text.error());
-        *out = new_text(std::move(*text));
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY(fits(*model, weights->weights));
+        SINEW_TRY_LET(std::string text, io::weights_json(model->scene.skeleton, weights->weights));
+        *out = new_text(std::move(text));
+        return Done{};
     });
 }
 

@@ -1,7 +1,8 @@
 // Two bindings of one character, in numbers.
-#include <nlohmann/json.hpp>
 
+#include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/comparison.h"
 #include "report/report.h"
 #include "sinew/quality.h"
@@ -21,21 +22,19 @@ snw_status snw_compare_gates_json(const snw_model* model, const snw_weights* ref
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !reference || !other) return missing(!model ? "model" : !reference ? "reference" : "other");
-    return guarded([&] {
-        for (const snw_weights* w : {reference, other})
-            if (Status ok = fits(*model, w->weights); !ok) return fail(ok.error());
+    return guarded([&]() -> Status {
+        for (const snw_weights* w : {reference, other}) SINEW_TRY(fits(*model, w->weights));
         Result<CompareGates> limits = CompareGates{};
         if (gates) limits = parse_gates(gates, "gates");
-        if (!limits) return fail(limits.error());
+        if (!limits) return limits.error();
         CompareOptions options;
         options.up = up_of(*model);
         // Joints are as in the file: the selection of deforming joints does not matter for finished weights.
         const Progressing progress(context);
-        const Result<Comparison> made = compare(model->scene.mesh(), model->as_read, reference->weights,
-                                                other->weights, options, context_of(context));
-        if (!made) return fail(made.error());
-        nlohmann::ordered_json numbers = comparison_json(*made, options.bleed);
-        if (gates) numbers["gates"] = gates_json(check_gates(*limits, *made));
+        SINEW_TRY_LET(const Comparison made, compare(model->scene.mesh(), model->as_read, reference->weights,
+                                                     other->weights, options, context_of(context)));
+        OrderedJson numbers = comparison_json(made, options.bleed);
+        if (gates) numbers["gates"] = gates_json(check_gates(*limits, made));
         *out = new_text(compact_text(numbers));
         return progress.done();
     });

@@ -74,9 +74,9 @@ extern "C" {
 snw_status snw_context_new(snw_context** out) {
     if (!out) return missing("out");
     *out = nullptr;
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new snw_context;
-        return SNW_OK;
+        return Done{};
     });
 }
 void snw_context_threads(snw_context* context, int threads) {

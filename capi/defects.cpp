@@ -1,6 +1,7 @@
 // Defects of a mesh, for pictures.
 #include <cstring>
 
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/domain.h"
 
@@ -13,15 +14,14 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
     if (edges) *edges = nullptr;
     if (!model) return missing("model");
     if (!triangles && !edges) return missing("one of triangles and edges");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const MeshView mesh = model->scene.mesh();
         if (triangles) {
             std::shared_ptr<const MeasuredDefects> measured = measured_of(*model);
             if (!measured) {
-                Result<Intersections> found = find_intersections(mesh, context_of(context));
-                if (!found) return fail(found.error());
+                SINEW_TRY_LET(Intersections found, find_intersections(mesh, context_of(context)));
                 measured = std::make_shared<MeasuredDefects>(MeasuredDefects{
-                    std::move(*found),
+                    std::move(found),
                     find_nonmanifold_vertices(mesh, analyse_mesh(mesh, context_of(context)).weld).size()});
                 const std::lock_guard lock(model->measuring);
                 model->measured = measured;
@@ -39,7 +39,7 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
             std::memcpy(bytes.data(), rows.data(), bytes.size());
             *edges = new_text(std::move(bytes));
         }
-        return SNW_OK;
+        return Done{};
     });
 }
 

@@ -1,6 +1,7 @@
 // Finished weights: limits, locks, edits, JSON, and from mesh to mesh.
 #include <algorithm>
 
+#include "core/try.h"
 #include "handles.h"
 #include "report/questions_report.h"
 #include "report/report.h"
@@ -27,7 +28,7 @@ InfluenceTable table_of(const SkinWeights& weights) {
     InfluenceTable table;
     table.vertices = weights.vertex_count();
     table.width = std::max<std::size_t>(1, weights.max_influences());
-    table.joint.assign(table.vertices * table.width, DistanceTable::none);
+    table.joint.assign(table.vertices * table.width, no_index);
     table.strength.assign(table.vertices * table.width, 0.f);
     for (std::size_t v = 0; v < table.vertices; ++v)
         for (std::size_t k = 0; k < weights[v].size(); ++k) {
@@ -50,10 +51,10 @@ Result<SkinWeights> choose_rows(const SkinWeights& fresh, const SkinWeights& kep
 }
 
 /// Puts finished weights into *out.
-snw_status give(Result<SkinWeights> made, snw_weights** out) {
-    if (!made) return fail(made.error());
+Status give(Result<SkinWeights> made, snw_weights** out) {
+    if (!made) return made.error();
     *out = new snw_weights{std::move(*made)};
-    return SNW_OK;
+    return Done{};
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ snw_status snw_weights_open_json(const snw_model* model, const void* text, size_
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !text) return missing(!model ? "model" : "text");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         return give(io::parse_weights_json(model->scene.skeleton, model->scene.positions.size(),
                                            {static_cast<const char*>(text), size}, "weights"),
                     out);
@@ -76,9 +77,9 @@ snw_status snw_weights_limit(const snw_weights* weights, const snw_settings* set
     if (!out) return missing("out");
     *out = nullptr;
     if (!weights || !settings) return missing(!weights ? "weights" : "settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const FinishOptions& options = settings->bind.finish;
-        if (Status ok = check(options); !ok) return fail(ok.error());
+        SINEW_TRY(check(options));
         return give(finish(table_of(weights->weights), options, context_of(context)), out);
     });
 }
@@ -89,19 +90,18 @@ snw_status snw_weights_keep(const snw_weights* fresh, const snw_weights* kept, c
     if (!out) return missing("out");
     *out = nullptr;
     if (!fresh || !kept) return missing(!fresh ? "fresh" : "kept");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         Locks locks;
         locks.weights = &kept->weights;
         locks.joints = bits_of(joints, joint_count);
-        if (Status ok = check(FinishOptions{.max_influences = max_influences}); !ok) return fail(ok.error());
+        SINEW_TRY(check(FinishOptions{.max_influences = max_influences}));
         if (kept->weights.vertex_count() != fresh->weights.vertex_count())
-            return fail({ErrorCode::input,
+            return Error{ErrorCode::input,
                          "the weights to keep have rows for " + std::to_string(kept->weights.vertex_count()) +
-                             " vertices, the new ones " + std::to_string(fresh->weights.vertex_count())});
-        Result<SkinWeights> locked = apply_locks(fresh->weights, locks, max_influences, context_of(context));
-        if (!locked) return fail(locked.error());
+                             " vertices, the new ones " + std::to_string(fresh->weights.vertex_count())};
+        SINEW_TRY_LET(SkinWeights locked, apply_locks(fresh->weights, locks, max_influences, context_of(context)));
         // Not by Locks::vertices, which normalises rows again.
-        return give(choose_rows(*locked, kept->weights, vertices), out);
+        return give(choose_rows(locked, kept->weights, vertices), out);
     });
 }
 
@@ -111,28 +111,25 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
     *out = nullptr;
     if (report) *report = nullptr;
     if (!model || !weights || !edits) return missing(!model ? "model" : !weights ? "weights" : "edits");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const io::Scene& scene = model->scene;
-        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
-        Result<Adjustments> list = io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context));
-        if (!list) return fail(list.error());
-        if (!list->falloff.empty() || !list->angles.empty() || !list->rigid.empty())
-            return fail(
-                {ErrorCode::usage,
-                 "edits: \"falloff\" and \"rigid\" are for snw_weights_of: finished weights have no distances "
-                 "(\"set\" with the value 1 makes a region rigid)"});
-        if (Status ok = complete_edits(*list, scene.mesh(), scene.skeleton, &weights->weights, context_of(context));
-            !ok)
-            return fail(ok.error());
+        SINEW_TRY(fits(*model, weights->weights));
+        SINEW_TRY_LET(Adjustments list, io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context)));
+        if (!list.falloff.empty() || !list.angles.empty() || !list.rigid.empty())
+            return Error{
+                ErrorCode::usage,
+                "edits: \"falloff\" and \"rigid\" are for snw_weights_of: finished weights have no distances "
+                "(\"set\" with the value 1 makes a region rigid)"};
+        SINEW_TRY(complete_edits(list, scene.mesh(), scene.skeleton, &weights->weights, context_of(context)));
         EditReport done;
         const int most = std::max(4, static_cast<int>(weights->weights.max_influences()));
-        Result<SkinWeights> made = apply_edits(scene.mesh(), weights->weights, list->edits, list->locks,
-                                               scene.skeleton.joints.size(), most, &done, context_of(context));
-        if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*list, done))) : nullptr);
-        *out = new snw_weights{std::move(*made)};
+        SINEW_TRY_LET(SkinWeights made,
+                      apply_edits(scene.mesh(), weights->weights, list.edits, list.locks,
+                                  scene.skeleton.joints.size(), most, &done, context_of(context)));
+        std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(list, done))) : nullptr);
+        *out = new snw_weights{std::move(made)};
         if (report) *report = text.release();
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -141,14 +138,13 @@ snw_status snw_questions_json(const snw_model* model, const snw_weights* weights
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !weights) return missing(!model ? "model" : "weights");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const io::Scene& scene = model->scene;
-        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
-        const Result<std::vector<Question>> asked =
-            questions(scene.mesh(), scene.skeleton, weights->weights, top, context_of(context));
-        if (!asked) return fail(asked.error());
-        *out = new_text(text_of(questions_json(scene, *asked)));
-        return SNW_OK;
+        SINEW_TRY(fits(*model, weights->weights));
+        SINEW_TRY_LET(const std::vector<Question> asked,
+                      questions(scene.mesh(), scene.skeleton, weights->weights, top, context_of(context)));
+        *out = new_text(text_of(questions_json(scene, asked)));
+        return Done{};
     });
 }
 
@@ -159,23 +155,22 @@ snw_status snw_transfer(const snw_model* source, const snw_weights* weights, con
     *out = nullptr;
     if (warnings) *warnings = nullptr;
     if (!source || !weights || !target) return missing(!source ? "source" : !weights ? "weights" : "target");
-    return guarded([&] {
-        if (Status ok = fits(*source, weights->weights); !ok) return fail(ok.error());
+    return guarded([&]() -> Status {
+        SINEW_TRY(fits(*source, weights->weights));
         TransferOptions options;
         options.distance = static_cast<float>(distance);
         options.angle = static_cast<float>(angle);
         if (settings) options.finish = settings->bind.finish;
         options.diagonal = near_diagonal(source->scene.mesh(), source->scene.skeleton, context_of(context));
-        if (Status ok = check(options); !ok) return fail(ok.error());
+        SINEW_TRY(check(options));
         const Progressing progress(context);
-        Result<Transfer> made =
-            transfer(source->scene.mesh(), weights->weights, target->scene.mesh(), options, context_of(context));
-        if (!made) return fail(made.error());
-        tell(context, made->warnings);
-        std::unique_ptr<snw_bytes> text(warnings ? new_text(lines(made->warnings)) : nullptr);
-        *out = new snw_weights{std::move(made->weights)};
+        SINEW_TRY_LET(Transfer made, transfer(source->scene.mesh(), weights->weights, target->scene.mesh(), options,
+                                              context_of(context)));
+        tell(context, made.warnings);
+        std::unique_ptr<snw_bytes> text(warnings ? new_text(lines(made.warnings)) : nullptr);
+        *out = new snw_weights{std::move(made.weights)};
         if (how)
-            std::transform(made->how.begin(), made->how.end(), how,
+            std::transform(made.how.begin(), made.how.end(), how,
                            [](TransferHow h) { return static_cast<std::uint8_t>(h); });
         if (warnings) *warnings = text.release();
         return progress.done();

@@ -1,16 +1,18 @@
 // A picture with transparency and bones as a character.
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
+#include "sinew/voxels.h"
 
 using namespace sinew;
 using namespace sinew::capi;
 
 namespace {
 
-snw_status check_size(int width, int height) {
-    if (width >= 1 && height >= 1 && width <= most_pixels && height <= most_pixels) return SNW_OK;
-    return fail({ErrorCode::input, "a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"});
+Status check_size(int width, int height) {
+    if (width >= 1 && height >= 1 && width <= max_pixels && height <= max_pixels) return Done{};
+    return Error{ErrorCode::input, "a picture has 1 to " + std::to_string(max_pixels) + " pixels along a side"};
 }
 
 CutoutLayer layer_of(const char* path, const uint8_t* rgba, int width, int height, const void* png,
@@ -25,16 +27,14 @@ CutoutLayer layer_of(const char* path, const uint8_t* rgba, int width, int heigh
     return layer;
 }
 
-snw_status cut(const Result<CutoutFigure>& figure, double smoothness, snw_context* context, snw_bytes** out) {
-    if (!figure) return fail(figure.error());
+Status cut(const Result<CutoutFigure>& figure, double smoothness, snw_context* context, snw_bytes** out) {
+    if (!figure) return figure.error();
     CutoutOptions options;
     options.smoothness = static_cast<float>(smoothness);
-    const Result<std::vector<CutoutPart>> parts = cut_out(*figure, options, context_of(context));
-    if (!parts) return fail(parts.error());
-    const Result<std::vector<std::byte>> glb = io::cutout_gltf(*figure, *parts, {}, true);
-    if (!glb) return fail(glb.error());
-    *out = new_text({reinterpret_cast<const char*>(glb->data()), glb->size()});
-    return SNW_OK;
+    SINEW_TRY_LET(const std::vector<CutoutPart> parts, cut_out(*figure, options, context_of(context)));
+    SINEW_TRY_LET(const std::vector<std::byte> glb, io::cutout_gltf(*figure, parts, {}, true));
+    *out = new_text({reinterpret_cast<const char*>(glb.data()), glb.size()});
+    return Done{};
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ snw_status snw_cutout_glb(const uint8_t* rgba, int width, int height, const void
     if (!out) return missing("out");
     *out = nullptr;
     if (!rgba || !png || !bones) return missing(!rgba ? "rgba" : !png ? "png" : "bones");
-    if (const snw_status status = check_size(width, height)) return status;
-    return guarded([&] {
+    return guarded([&]() -> Status {
+        SINEW_TRY(check_size(width, height));
         CutoutLayer layer = layer_of(name ? name : "picture.png", rgba, width, height, png, png_size);
         return cut(io::parse_cutout({bones, bones_size}, "bones", std::move(layer)), smoothness, context, out);
     });
@@ -62,12 +62,12 @@ snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, cons
     for (size_t i = 0; i < count; ++i) {
         const snw_picture& p = pictures[i];
         if (!p.path || !p.rgba || !p.png) return missing(!p.path ? "path" : !p.rgba ? "rgba" : "png");
-        if (const snw_status status = check_size(p.width, p.height)) return status;
     }
-    return guarded([&] {
+    return guarded([&]() -> Status {
         std::vector<CutoutLayer> layers;
         for (size_t i = 0; i < count; ++i) {
             const snw_picture& p = pictures[i];
+            SINEW_TRY(check_size(p.width, p.height));
             layers.push_back(layer_of(p.path, p.rgba, p.width, p.height, p.png, p.png_size));
         }
         return cut(io::parse_layers({bones, bones_size}, name ? name : "bones", layers), smoothness, context, out);

@@ -87,11 +87,8 @@ inline snw_bytes* new_text(std::string text) { return new snw_bytes{std::move(te
 /// The lines as one text.
 std::string lines(const std::vector<std::string>& list);
 
-/// Gives warnings to the log of the context.
-inline void tell(const snw_context* context, const std::vector<std::string>& warnings) {
-    if (context && context->log)
-        for (const std::string& warning : warnings) context->log(warning.c_str(), context->log_user);
-}
+/// Gives warnings to the log of the context, one of each kind.
+void tell(const snw_context* context, const std::vector<std::string>& warnings);
 
 /// A struct of options that begins with its size, of a program that was compiled with an earlier or later header.
 template <typename Options>
@@ -114,9 +111,9 @@ Result<Options> given(const Options* options) {
 class Progressing {
 public:
     explicit Progressing(snw_context* context, bool passes = false);
-    snw_status done() const {
+    Status done() const {
         if (context_) context_->fraction = 1;
-        return SNW_OK;
+        return Done{};
     }
 
 private:
@@ -125,11 +122,12 @@ private:
 
 snw_status unexpected(const std::exception& error) noexcept;
 
-/// Runs the body of a call: it returns a snw_status and may throw.
+/// Runs the body of a call: it returns a Status and may throw.
 template <typename Body>
 snw_status guarded(Body&& body) noexcept {
     try {
-        return body();
+        const Status outcome = body();
+        return outcome ? SNW_OK : fail(outcome.error());
     } catch (const std::bad_alloc&) {
         return out_of_memory();
     } catch (const std::exception& error) {

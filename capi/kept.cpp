@@ -1,4 +1,5 @@
 // Kept bindings: as files, for other meshes, and with moved joints.
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/bind.h"
 
@@ -28,15 +29,13 @@ snw_status again(const snw_binding* binding, const snw_model* model, snw_context
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding || !model) return missing(!binding ? "binding" : "model");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::reads);
-        if (!use.allowed()) return fail(use.allowed().error());
-        const Result<Skeleton> skeleton = as_bound(binding->binding, *model);
-        if (!skeleton) return fail(skeleton.error());
+        SINEW_TRY(use.allowed());
+        SINEW_TRY_LET(const Skeleton skeleton, as_bound(binding->binding, *model));
         const Progressing progress(context);
-        Result<Binding> made = make(binding->binding, model->scene.mesh(), *skeleton);
-        if (!made) return fail(made.error());
-        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        SINEW_TRY_LET(Binding made, make(binding->binding, model->scene.mesh(), skeleton));
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(made)});
         tell(context, handle->binding.report().warnings);
         *out = handle.release();
         return progress.done();
@@ -51,10 +50,10 @@ snw_status snw_binding_save(const snw_binding* binding, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding) return missing("binding");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const std::vector<std::byte> bytes = binding->binding.to_bytes();
         *out = new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -62,11 +61,10 @@ snw_status snw_binding_open(const void* bytes, size_t size, snw_binding** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!bytes && size) return missing("bytes");
-    return guarded([&] {
-        Result<Binding> read = Binding::from_bytes({static_cast<const std::byte*>(bytes), size});
-        if (!read) return fail(read.error());
-        *out = new snw_binding{std::move(*read)};
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(Binding read, Binding::from_bytes({static_cast<const std::byte*>(bytes), size}));
+        *out = new snw_binding{std::move(read)};
+        return Done{};
     });
 }
 
@@ -74,12 +72,12 @@ snw_status snw_binding_settings(const snw_binding* binding, snw_settings** out) 
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding) return missing("binding");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         auto settings = std::make_unique<snw_settings>();
         settings->bind = binding->binding.options();
         settings->keep_volume = binding->binding.keeps_volume();
         *out = settings.release();
-        return SNW_OK;
+        return Done{};
     });
 }
 

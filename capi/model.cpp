@@ -1,9 +1,10 @@
 // Models, bytes and errors.
-#include <nlohmann/json.hpp>
 
 #include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
+#include "sinew/bind_scene.h"
 
 namespace sinew::capi {
 
@@ -12,7 +13,7 @@ namespace {
 thread_local std::string t_error;
 thread_local const char* t_constant = nullptr;  // instead of it
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 json triple(const Vec3& v) { return {v.x, v.y, v.z}; }
 
@@ -156,20 +157,15 @@ snw_status fail(ErrorCode code, const char* constant) noexcept {
 snw_status out_of_memory() noexcept { return fail(ErrorCode::too_large, kNoMemory); }
 
 snw_status missing(const char* what) noexcept {
-    return guarded([&] { return fail({ErrorCode::usage, std::string(what) + " must not be null"}); });
+    return guarded([&]() -> Status { return Error{ErrorCode::usage, std::string(what) + " must not be null"}; });
 }
 
 snw_status unexpected(const std::exception& error) noexcept {
-    return guarded([&] { return fail({ErrorCode::internal, error.what()}); });
+    return guarded([&]() -> Status { return Error{ErrorCode::internal, error.what()}; });
 }
 
 Result<Skeleton> selected(const snw_model& model, const snw_settings* settings) {
-    const io::Scene& scene = model.scene;
-    const std::vector<double> use =
-        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-    Skeleton skeleton = scene.skeleton;
-    SINEW_TRY(select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}));
-    return skeleton;
+    return deforming_skeleton(model.scene, settings ? settings->deform : DeformOptions{});
 }
 
 ModelUse::ModelUse(const snw_model& model, Kind kind) : model_(model), kind_(kind) {
@@ -193,6 +189,12 @@ std::string lines(const std::vector<std::string>& list) {
     std::string out;
     for (const std::string& line : list) out += (out.empty() ? "" : "\n") + line;
     return out;
+}
+
+void tell(const snw_context* context, const std::vector<std::string>& warnings) {
+    if (context && context->log)
+        for (const std::string& warning : one_of_each_kind(warnings))
+            context->log(warning.c_str(), context->log_user);
 }
 
 Status fits(const snw_model& model, const SkinWeights& weights) {
@@ -231,10 +233,8 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
     if (!out) return missing("out");
     *out = nullptr;
     if (!bytes && size) return missing("bytes");
-    return guarded([&] {
-        const Result<snw_open_options> read_options = given(options);
-        if (!read_options) return fail(read_options.error());
-        const snw_open_options& with = *read_options;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(const snw_open_options with, given(options));
         auto model = std::make_unique<snw_model>();
         model->name = name ? name : "model";
         io::LoadOptions load;
@@ -245,26 +245,20 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         load.bind_unskinned = with.only_missing != 0;
         if (with.skeleton_scale != 0) load.skeleton_scale = with.skeleton_scale;
         if (with.skeleton) {
-            Result<io::SkeletonFile> read = io::parse_skeleton_file(
-                {static_cast<const char*>(with.skeleton), with.skeleton_size},
-                with.skeleton_name ? with.skeleton_name : "skeleton", with.with_clips != 0, context_of(context));
-            if (!read) return fail(read.error());
-            load.own_skeleton = std::move(*read);
+            SINEW_TRY_LET(load.own_skeleton,
+                          io::parse_skeleton_file({static_cast<const char*>(with.skeleton), with.skeleton_size},
+                                                  with.skeleton_name ? with.skeleton_name : "skeleton",
+                                                  with.with_clips != 0, context_of(context)));
         } else if (with.with_clips) {
-            return fail({ErrorCode::usage, "with_clips takes the animations of the skeleton's file: give one"});
+            return Error{ErrorCode::usage, "with_clips takes the animations of the skeleton's file: give one"};
         }
-        Result<io::Scene> scene = io::load_bytes({static_cast<const std::byte*>(bytes), size}, model->name,
-                                                 with.folder ? with.folder : "", load, context_of(context));
-        if (!scene) return fail(scene.error());
-        model->scene = std::move(*scene);
+        SINEW_TRY_LET(io::Scene scene, io::load_bytes({static_cast<const std::byte*>(bytes), size}, model->name,
+                                                      with.folder ? with.folder : "", load, context_of(context)));
+        model->scene = std::move(scene);
         if (Status ok = check_mesh(model->scene.mesh()); !ok)
-            return fail({ok.error().code, model->name + ": " + ok.error().message});
-        Result<io::ShadingFrames> frames = io::shading_frames(model->scene);
-        if (!frames) return fail(frames.error());
-        model->frames = std::move(*frames);
-        Result<io::Look> look = io::look_of(model->scene);
-        if (!look) return fail(look.error());
-        model->look = std::move(*look);
+            return Error{ok.error().code, model->name + ": " + ok.error().message};
+        SINEW_TRY_LET(model->frames, io::shading_frames(model->scene));
+        SINEW_TRY_LET(model->look, io::look_of(model->scene));
         model->props = io::props_of(model->scene);
         model->as_read = model->scene.skeleton;
         if (with.only_missing && model->scene.weights) {
@@ -274,22 +268,20 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         }
         tell(context, model->scene.warnings);
         *out = model.release();
-        return SNW_OK;
+        return Done{};
     });
 }
 void snw_model_free(snw_model* model) { delete model; }
 
 snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size) {
     if (!model) return missing("model");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const ModelUse use(*model, ModelUse::changes);
-        if (!use.allowed()) return fail(use.allowed().error());
+        SINEW_TRY(use.allowed());
         Skeleton skeleton = model->as_read;
-        if (text && size)
-            if (Status ok = io::parse_joint_options({text, size}, "joint options", skeleton); !ok)
-                return fail(ok.error());
+        if (text && size) SINEW_TRY(io::parse_joint_options({text, size}, "joint options", skeleton));
         model->scene.skeleton = std::move(skeleton);
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -311,13 +303,11 @@ snw_status snw_model_json(const snw_model* model, const snw_settings* settings, 
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
-        const Result<Skeleton> skeleton = selected(*model, settings);
-        if (!skeleton) return fail(skeleton.error());
-        const Result<json> description = describe(*model, *skeleton);
-        if (!description) return fail(description.error());
-        *out = new_text(compact_text(*description));
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(const Skeleton skeleton, selected(*model, settings));
+        SINEW_TRY_LET(const json description, describe(*model, skeleton));
+        *out = new_text(compact_text(description));
+        return Done{};
     });
 }
 
@@ -341,14 +331,14 @@ snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const auto& images = model->look.images;
         if (image >= images.size())
-            return fail({ErrorCode::usage, "image " + std::to_string(image) + ": the model has " +
-                                               std::to_string(images.size()) + " images"});
+            return Error{ErrorCode::usage, "image " + std::to_string(image) + ": the model has " +
+                                               std::to_string(images.size()) + " images"};
         const auto& bytes = images[image].bytes;
         *out = new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -356,10 +346,10 @@ snw_status snw_model_weights(const snw_model* model, snw_weights** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
-        if (!model->scene.weights) return fail({ErrorCode::usage, model->name + ": the file has no weights"});
+    return guarded([&]() -> Status {
+        if (!model->scene.weights) return Error{ErrorCode::usage, model->name + ": the file has no weights"};
         *out = new snw_weights{*model->scene.weights};
-        return SNW_OK;
+        return Done{};
     });
 }
 

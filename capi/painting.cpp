@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/edits.h"
 
@@ -26,23 +27,22 @@ snw_status snw_painting_new(const snw_model* model, const snw_weights* weights, 
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !weights || !settings) return missing(!model ? "model" : !weights ? "weights" : "settings");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const io::Scene& scene = model->scene;
-        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
-        if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
+        SINEW_TRY(fits(*model, weights->weights));
+        SINEW_TRY(check(settings->bind.finish));
         Result<Adjustments> list = Adjustments{};
         if (edits && edits_size) list = io::parse_edits(scene, {edits, edits_size}, "edits");
-        if (!list) return fail(list.error());
+        if (!list) return list.error();
         Locks locks = std::move(list->locks);
         add_flags(locks.vertices, model->kept_vertices);
         add_flags(locks.joints, model->locked_joints);
         const EditSurface surface(scene.mesh());
-        Result<PaintedWeights> painted =
-            PaintedWeights::begin(surface, weights->weights, std::move(locks), scene.skeleton.joints.size(),
-                                  settings->bind.finish.max_influences);
-        if (!painted) return fail(painted.error());
-        *out = new snw_painting{model, surface, std::move(*painted)};
-        return SNW_OK;
+        SINEW_TRY_LET(PaintedWeights painted,
+                      PaintedWeights::begin(surface, weights->weights, std::move(locks),
+                                            scene.skeleton.joints.size(), settings->bind.finish.max_influences));
+        *out = new snw_painting{model, surface, std::move(painted)};
+        return Done{};
     });
 }
 
@@ -52,31 +52,27 @@ snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t e
     if (stuck) *stuck = 0;
     if (!painting || !edit) return missing(!painting ? "painting" : "edit");
     painting->has_changed = false;
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const io::Scene& scene = painting->model->scene;
-        Result<WeightEdit> one = io::parse_edit(scene, {edit, edit_size}, "edit");
-        if (!one) return fail(one.error());
+        SINEW_TRY_LET(WeightEdit one, io::parse_edit(scene, {edit, edit_size}, "edit"));
         const SkinWeights* own = scene.weights ? &*scene.weights : nullptr;
-        if (Status ok = complete_edits({&*one, 1}, painting->surface, scene.skeleton, own, context_of(context));
-            !ok)
-            return fail(ok.error());
-        if (Status ok = painting->painted.apply(*one, again != 0, context_of(context)); !ok)
-            return fail(ok.error());
+        SINEW_TRY(complete_edits({&one, 1}, painting->surface, scene.skeleton, own, context_of(context)));
+        SINEW_TRY(painting->painted.apply(one, again != 0, context_of(context)));
         painting->has_changed = true;
         if (changed) *changed = painting->painted.changed().size();
         if (stuck) *stuck = painting->painted.kept();
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_painting_undo(snw_painting* painting, size_t* changed) {
     if (changed) *changed = 0;
     if (!painting) return missing("painting");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         painting->has_changed = painting->painted.undo();
-        if (!painting->has_changed) return fail({ErrorCode::usage, "there is no edit to take back"});
+        if (!painting->has_changed) return Error{ErrorCode::usage, "there is no edit to take back"};
         if (changed) *changed = painting->changed().size();
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -85,13 +81,12 @@ snw_status snw_painting_rebase(snw_painting* painting, const snw_weights* weight
     if (changed) *changed = 0;
     if (!painting || !weights) return missing(!painting ? "painting" : "weights");
     painting->has_changed = false;
-    return guarded([&] {
-        if (Status ok = fits(*painting->model, weights->weights); !ok) return fail(ok.error());
-        if (Status ok = painting->painted.rebase(weights->weights, context_of(context)); !ok)
-            return fail(ok.error());
+    return guarded([&]() -> Status {
+        SINEW_TRY(fits(*painting->model, weights->weights));
+        SINEW_TRY(painting->painted.rebase(weights->weights, context_of(context)));
         painting->has_changed = true;
         if (changed) *changed = painting->changed().size();
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -126,9 +121,9 @@ snw_status snw_painting_weights(const snw_painting* painting, snw_weights** out)
     if (!out) return missing("out");
     *out = nullptr;
     if (!painting) return missing("painting");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         *out = new snw_weights{painting->painted.weights()};
-        return SNW_OK;
+        return Done{};
     });
 }
 

@@ -127,33 +127,25 @@ snw_status snw_check_json(const snw_model* model, const snw_weights* weights, co
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
-        const Result<snw_check_options> read_options = given(options);
-        if (!read_options) return fail(read_options.error());
-        const snw_check_options& asked = *read_options;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(const snw_check_options asked, given(options));
         SkinCheckOptions o;
         if (asked.bleed_resolution) o.bleed_resolution = asked.bleed_resolution;
-        if (asked.profile && *asked.profile)
-            if (Status ok = take_profile(asked.profile, o); !ok) return fail(ok.error());
-        if (asked.thresholds && *asked.thresholds)
-            if (Status ok = take_thresholds(asked.thresholds, "thresholds", o); !ok) return fail(ok.error());
-        if (Status ok = take_rules(split(asked.only, '\n'), split(asked.skip, '\n'), o); !ok)
-            return fail(ok.error());
+        if (asked.profile && *asked.profile) SINEW_TRY(take_profile(asked.profile, o));
+        if (asked.thresholds && *asked.thresholds) SINEW_TRY(take_thresholds(asked.thresholds, "thresholds", o));
+        SINEW_TRY(take_rules(split(asked.only, '\n'), split(asked.skip, '\n'), o));
         if (!weights && !model->scene.weights)
-            return fail({ErrorCode::usage, model->name + ": it has no weights to check"});
+            return Error{ErrorCode::usage, model->name + ": it has no weights to check"};
         CheckRun run;
         run.input = model->name;
         run.profile = asked.profile ? asked.profile : "";
         run.weights = weights ? &weights->weights : &*model->scene.weights;
-        if (Status ok = fits(*model, *run.weights); !ok) return fail(ok.error());
+        SINEW_TRY(fits(*model, *run.weights));
         io::Scene scene = model->scene;
         scene.skeleton = model->as_read;
         run.scene = &scene;
         const Progressing progress(context);
-        Result<std::vector<SkinFinding>> found =
-            check_scene(scene, *run.weights, !weights, o, model->up, context_of(context));
-        if (!found) return fail(found.error());
-        run.findings = std::move(*found);
+        SINEW_TRY_LET(run.findings, check_scene(scene, *run.weights, !weights, o, model->up, context_of(context)));
         run.judge(asked.strict != 0);
         *out = new_text(compact_text(make_check_report(run)));
         return progress.done();
@@ -165,23 +157,19 @@ snw_status snw_render_png(const snw_model* model, const snw_weights* weights, co
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         PictureRequest request;
-        const Result<snw_render_options> asked = given(options);
-        if (!asked) return fail(asked.error());
-        if (Status ok = read(*asked, *model, request); !ok) return fail(ok.error());
-        if (weights)
-            if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
+        SINEW_TRY_LET(const snw_render_options asked, given(options));
+        SINEW_TRY(read(asked, *model, request));
+        if (weights) SINEW_TRY(fits(*model, weights->weights));
         io::Scene scene = model->scene;
         if (weights) scene.weights = weights->weights;
         if (!scene.weights && (needs_weights(request.view) || request.posed()))
-            return fail(usage(model->name + ": it has no weights to show"));
+            return usage(model->name + ": it has no weights to show");
         const Progressing progress(context);
-        const Result<DrawnPicture> drawn = draw_character(std::move(scene), request, {}, context_of(context));
-        if (!drawn) return fail(drawn.error());
-        const Result<std::vector<std::byte>> png = encode_png(drawn->image);
-        if (!png) return fail(png.error());
-        *out = new_text({reinterpret_cast<const char*>(png->data()), png->size()});
+        SINEW_TRY_LET(const DrawnPicture drawn, draw_character(std::move(scene), request, {}, context_of(context)));
+        SINEW_TRY_LET(const std::vector<std::byte> png, encode_png(drawn.image));
+        *out = new_text({reinterpret_cast<const char*>(png.data()), png.size()});
         return progress.done();
     });
 }

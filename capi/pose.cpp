@@ -1,9 +1,10 @@
 // The character in other poses.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/try.h"
 #include "handles.h"
+#include "io/json.h"
 #include "report/report.h"
 #include "sinew/deform.h"
 
@@ -60,13 +61,12 @@ extern "C" {
 
 snw_status snw_pose_matrices(const snw_model* model, const double* pose, double* matrices) {
     if (!model || !pose || !matrices) return missing(!model ? "model" : !pose ? "pose" : "matrices");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         const Skeleton& skeleton = model->scene.skeleton;
-        const Result<std::vector<Transform>> made =
-            skinning_matrices(skeleton, read_pose(pose, skeleton.joints.size()));
-        if (!made) return fail(made.error());
-        copy_out(*made, matrices);
-        return SNW_OK;
+        SINEW_TRY_LET(const std::vector<Transform> made,
+                      skinning_matrices(skeleton, read_pose(pose, skeleton.joints.size())));
+        copy_out(made, matrices);
+        return Done{};
     });
 }
 
@@ -74,61 +74,57 @@ snw_status snw_random_pose(const snw_model* model, double degrees, uint64_t seed
     if (!model || !pose) return missing(!model ? "model" : "pose");
     if (!std::isfinite(degrees) || degrees < 0 || degrees > 180)
         return fail({ErrorCode::usage, "degrees must be from 0 to 180"});
-    return guarded([&] {
+    return guarded([&]() -> Status {
         write_pose(random_pose(model->scene.skeleton, degrees, seed), pose);
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_pose_json(const snw_model* model, const void* text, size_t size, double* pose) {
     if (!model || !text || !pose) return missing(!model ? "model" : !text ? "text" : "pose");
-    return guarded([&] {
-        const Result<std::vector<JointPose>> read =
-            io::parse_pose(model->scene.skeleton, {static_cast<const char*>(text), size}, "pose");
-        if (!read) return fail(read.error());
-        write_pose(*read, pose);
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(const std::vector<JointPose> read,
+                      io::parse_pose(model->scene.skeleton, {static_cast<const char*>(text), size}, "pose"));
+        write_pose(read, pose);
+        return Done{};
     });
 }
 
 snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices) {
     if (!model || !matrices) return missing(!model ? "model" : "matrices");
-    return guarded([&] {
-        const Result<io::ScenePose> pose = io::pose_at(model->scene, clip, time);
-        if (!pose) return fail(pose.error());
-        copy_out(pose->skinning, matrices);
-        return SNW_OK;
+    return guarded([&]() -> Status {
+        SINEW_TRY_LET(const io::ScenePose pose, io::pose_at(model->scene, clip, time));
+        copy_out(pose.skinning, matrices);
+        return Done{};
     });
 }
 
 snw_status snw_rest_matrices(const snw_model* model, double* matrices, double* to_world) {
     if (!model || !matrices || !to_world) return missing(!model ? "model" : !matrices ? "matrices" : "to_world");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         std::vector<Transform> joints(model->scene.skeleton.joints.size());
         Transform world;
         if (model->scene.document) {
-            Result<io::ScenePose> rest = io::pose_at(model->scene, std::nullopt, 0);
-            if (!rest) return fail(rest.error());
-            if (rest->skinning.size() == joints.size()) joints = std::move(rest->skinning);
-            world = rest->to_world;
+            SINEW_TRY_LET(io::ScenePose rest, io::pose_at(model->scene, std::nullopt, 0));
+            if (rest.skinning.size() == joints.size()) joints = std::move(rest.skinning);
+            world = rest.to_world;
         }
         copy_out(joints, matrices);
         copy_out({world}, to_world);
-        return SNW_OK;
+        return Done{};
     });
 }
 
 snw_status snw_rest_pose(const snw_model* model, double* pose) {
     if (!model || !pose) return missing(!model ? "model" : "pose");
-    return guarded([&] {
+    return guarded([&]() -> Status {
         std::vector<Transform> joints(model->scene.skeleton.joints.size());
         if (model->scene.document) {
-            Result<io::ScenePose> rest = io::pose_at(model->scene, std::nullopt, 0);
-            if (!rest) return fail(rest.error());
-            if (rest->skinning.size() == joints.size()) joints = std::move(rest->skinning);
+            SINEW_TRY_LET(io::ScenePose rest, io::pose_at(model->scene, std::nullopt, 0));
+            if (rest.skinning.size() == joints.size()) joints = std::move(rest.skinning);
         }
         write_pose(io::joint_poses(model->scene.skeleton, joints), pose);
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -136,15 +132,15 @@ snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
-    return guarded([&] {
-        auto list = nlohmann::ordered_json::array();
+    return guarded([&]() -> Status {
+        auto list = OrderedJson::array();
         for (const NamedPose& pose : standard_poses(model->scene.skeleton, up_of(*model))) {
             std::vector<double> numbers(pose.joints.size() * kPoseNumbers);
             write_pose(pose.joints, numbers.data());
             list.push_back({{"name", pose.name}, {"pose", std::move(numbers)}});
         }
         *out = new_text(compact_text(list));
-        return SNW_OK;
+        return Done{};
     });
 }
 
@@ -154,8 +150,8 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
         return missing(!model ? "model" : !weights ? "weights" : !matrices ? "matrices" : "positions");
     if (skinning != SNW_LINEAR_BLEND && skinning != SNW_DUAL_QUATERNION)
         return fail({ErrorCode::usage, "skinning must be SNW_LINEAR_BLEND or SNW_DUAL_QUATERNION"});
-    return guarded([&] {
-        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
+    return guarded([&]() -> Status {
+        SINEW_TRY(fits(*model, weights->weights));
         const io::Scene& scene = model->scene;
         const std::vector<Transform> transforms = transforms_of(matrices, scene.skeleton.joints.size());
         SurfaceView surface{scene.positions, {}, {}, model->frames.dual_share};
@@ -168,16 +164,16 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
             io::start_from_other_poses(scene, transforms, places, turned);
             surface = {places, turned, {}, model->frames.dual_share};
         }
-        const Result<Surface> made = deform(
-            surface, weights->weights, transforms,
-            skinning == SNW_LINEAR_BLEND ? Skinning::linear_blend : Skinning::dual_quaternion, context_of(context));
-        if (!made) return fail(made.error());
+        SINEW_TRY_LET(const Surface made,
+                      deform(surface, weights->weights, transforms,
+                             skinning == SNW_LINEAR_BLEND ? Skinning::linear_blend : Skinning::dual_quaternion,
+                             context_of(context)));
         const auto put = [](const std::vector<Vec3>& from, float* to) {
             for (const Vec3& v : from) *to++ = v.x, *to++ = v.y, *to++ = v.z;
         };
-        put(made->positions, positions);
-        if (normals) put(made->normals, normals);
-        return SNW_OK;
+        put(made.positions, positions);
+        if (normals) put(made.normals, normals);
+        return Done{};
     });
 }
 

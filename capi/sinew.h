@@ -68,8 +68,8 @@ typedef struct snw_context snw_context;
 typedef void (*snw_progress)(const char* stage, double fraction, void* user);
 snw_status snw_context_new(snw_context** out);
 /* How much of the call that uses the context is done, 0..1, over all stages; it never falls within a call. Stages
- * have fixed shares, measured for characters of usual size, so it is an estimate of time. 0 before the first call.
- * From any thread, also while the call runs. */
+ * have fixed parts of it, measured for characters of usual size, so it is an estimate of time. 0 before the first
+ * call. From any thread, also while the call runs. */
 double snw_context_fraction(const snw_context* context);
 void snw_context_threads(snw_context* context, int threads);       /* 0 = one per core */
 void snw_context_memory_limit(snw_context* context, size_t bytes); /* 0 = none */
@@ -435,8 +435,8 @@ snw_status snw_distances(const snw_model* model, const snw_settings* settings, s
 
 /* The volume of a bind: the leaves of the octree, as N × 5 floats: x, y, z of the centre and the
  * edge in scene units, and 1 where the surface passes through it, 0 inside. Leaves are cubes that do not overlap.
- * More than `most` is SNW_TOO_LARGE: a lower resolution has fewer. Joints as for snw_distances. */
-snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
+ * More than `max_leaves` is SNW_TOO_LARGE: a lower resolution has fewer. Joints as for snw_distances. */
+snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t max_leaves, snw_context* context,
                       snw_bytes** out);
 
 /* The defects of the mesh and their places. triangles: fills T, or null: 1 for a triangle that intersects another
@@ -489,7 +489,7 @@ typedef struct snw_render_options {
     int overlay;       /* not 0: bones over the skin */
     int sheet;         /* not 0: all standard poses */
     int resolution;    /* voxels along the longest side, for "voxels", "distance" and "heat"; 0: 256 */
-    const double* cut; /* 3: the shares of the voxels' box that are shown, above 0 to 1; null: all */
+    const double* cut; /* 3: the fractions of the voxels' box that are shown, above 0 to 1; null: all */
     const double* matrices; /* J x 12, from snw_pose_matrices or snw_clip_matrices: a pose beside the bind pose;
                              * null: none */
     const char* pose_name;  /* its title; null: "pose" */

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/try.h"
 #include "edits.h"
 #include "posing.h"
 #include "report/report.h"
@@ -23,56 +24,52 @@ Status check_only_edits(const Adjustments& a, const std::string& file) {
                                        "distances (\"set\" with the value 1 makes a region rigid)"};
 }
 
-int run_apply(const ApplyArguments& args) {
+Result<int> run_apply(const ApplyArguments& args) {
     if (args.weights.empty() && args.edits.file.empty())
-        return fail({ErrorCode::usage, "give --weights FILE, --edits FILE or both"});
+        return Error{ErrorCode::usage, "give --weights FILE, --edits FILE or both"};
     const NamedFile output{"--output", args.output};
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--weights", args.weights},
                                 {"--skeleton", args.skeleton},
                                 {"--edits", args.edits.file}};
-    if (Status ok = check_outputs({&output, 1}, inputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_outputs({&output, 1}, inputs));
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
-    if (!scene) return fail(scene.error());
-    if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
-    for (const auto& file : io::external_files(*scene)) {
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
+    SINEW_TRY(io::check_output(scene, args.output));
+    for (const auto& file : io::external_files(scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
-        if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
+        SINEW_TRY(check_kept({&output, 1}, {&kept, 1}));
     }
-    if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
-    if (!scene->weights)
-        return fail({ErrorCode::input, args.input +
+    SINEW_TRY(take_weights(scene, args.weights, context));
+    if (!scene.weights)
+        return Error{ErrorCode::input, args.input +
                                            ": the file has no weights to edit (sinew bind computes them; --weights "
-                                           "takes them from a file)"});
+                                           "takes them from a file)"};
     std::vector<std::string> lines;
     if (!args.edits.file.empty()) {
-        Result<Adjustments> adjustments = read_edits(*scene, args.edits, &context);
-        if (!adjustments) return fail(adjustments.error());
-        if (Status ok = check_only_edits(*adjustments, args.edits.file); !ok) return fail(ok.error());
+        SINEW_TRY_LET(Adjustments adjustments, read_edits(scene, args.edits, &context));
+        SINEW_TRY(check_only_edits(adjustments, args.edits.file));
         EditReport report;
-        const auto most = std::max(4, static_cast<int>(scene->weights->max_influences()));
-        Result<SkinWeights> edited =
-            apply_edits(scene->mesh(), *scene->weights, adjustments->edits, adjustments->locks,
-                        scene->skeleton.joints.size(), most, &report, &context);
-        if (!edited) return fail(edited.error());
-        lines = edit_lines(*adjustments, report);
-        scene->weights = std::move(*edited);
+        const auto max_influences = std::max(4, static_cast<int>(scene.weights->max_influences()));
+        SINEW_TRY_LET(SkinWeights edited,
+                      apply_edits(scene.mesh(), *scene.weights, adjustments.edits, adjustments.locks,
+                                  scene.skeleton.joints.size(), max_influences, &report, &context));
+        lines = edit_lines(adjustments, report);
+        scene.weights = std::move(edited);
     }
-    const SkinWeights& weights = *scene->weights;
-    if (Status ok = io::check_weights(*scene, weights, args.weights.empty() ? args.edits.file : args.weights); !ok)
-        return fail(ok.error());
+    const SkinWeights& weights = *scene.weights;
+    SINEW_TRY(io::check_weights(scene, weights, args.weights.empty() ? args.edits.file : args.weights));
     io::OutputBatch batch;
-    Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save, batch);
-    if (!saved) return fail(saved.error());
+    SINEW_TRY(io::save(scene, weights, args.output, args.save, batch));
     const Status published = progress.publish(batch, [&] {
         for (const std::string& line : lines) fmt::print("{}\n", printable(line, 2000));
         fmt::print("wrote {} vertices with up to {} influences to {}\n", weights.vertex_count(),
                    weights.max_influences(), printable(args.output, 2000));
     });
-    return published ? done : fail(published.error());
+    SINEW_TRY(published);
+    return done;
 }
 
 }  // namespace
@@ -89,11 +86,11 @@ void add_apply(CLI::App& app, int& exit) {
         ->required();
     c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
     add_edit_options(*c, args->edits, false);
-    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write; of an FBX also FBX")->required();
+    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write")->required();
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");
     add_save_options(*c, args->save);
-    c->callback([args, &exit] { exit = run_apply(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_apply(*args)); });
 }
 
 }  // namespace sinew::cli

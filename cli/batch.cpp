@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <list>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -22,6 +21,7 @@
 #include "command.h"
 #include "core/numbers.h"
 #include "core/try.h"
+#include "io/json.h"
 #include "report/check_report.h"
 #include "report/report.h"
 #include "sinew/content.h"
@@ -31,7 +31,6 @@ namespace sinew::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 struct BatchArguments {
     std::vector<std::string> inputs, options, gates;
@@ -106,7 +105,7 @@ struct Work {
     std::unique_ptr<BatchClaim> claim;
     std::unique_ptr<Child> child;
     bool alone = false;  // with all the memory
-    ordered_json line;
+    OrderedJson line;
     Outcome outcome = Outcome::done;
     Stage stage = Stage::bind;
     std::string previous =
@@ -131,21 +130,21 @@ public:
                          [&](const Waiting& a, const Waiting& b) { return effort(*a.item) > effort(*b.item); });
     }
 
-    int run() {
+    Result<int> run() {
         Context context;
         Progress progress(context, true);  // the first signal only sets `cancel`
-        if (Status ok = folder_.enter(locks()); !ok) return fail(ok.error());
-        if (Status ok = results_.refresh(); !ok) return fail(ok.error());
+        SINEW_TRY(folder_.enter(locks()));
+        SINEW_TRY(results_.refresh());
         begin_ = std::chrono::steady_clock::now();
         while (!context.cancel && (!waiting_.empty() || !busy_.empty() || !large_.empty())) {
-            if (Status ok = start_some(); !ok) return fail(ok.error());
+            SINEW_TRY(start_some());
             wait_for_output();
             for (auto at = busy_.begin(); at != busy_.end();) {
                 if (!at->child->step()) {
                     ++at;
                     continue;
                 }
-                if (Status ok = finish(*at); !ok) return fail(ok.error());
+                SINEW_TRY(finish(*at));
                 at = at->child ? std::next(at) : busy_.erase(at);
             }
             show();
@@ -164,8 +163,7 @@ public:
             std::vector<BatchPicture> pictures = worst_of(page_, args_.thumbnails);
             draw(pictures);
             const std::string page = make_batch_page(page_, pictures, seconds_since(begin_));
-            if (Status ok = io::write_file(args_.html, std::as_bytes(std::span(page))); !ok)
-                return fail(ok.error());
+            SINEW_TRY(io::write_file(args_.html, std::as_bytes(std::span(page))));
         }
         print_summary();
         return bad_ == 0 ? done : gate_failed;
@@ -257,7 +255,7 @@ private:
             return Done{};
         }
         SINEW_TRY(results_.refresh());
-        if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
+        if (const OrderedJson* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
             effort_skipped_ += effort(item);
             if (!args_.html.empty()) {
@@ -292,7 +290,7 @@ private:
 
     /// Whether a line of an earlier run still holds: everything that it wrote is there, or it failed and --retry is
     /// not given.
-    bool is_valid(const ordered_json& line, const BatchItem& item) const {
+    bool is_valid(const OrderedJson& line, const BatchItem& item) const {
         const auto is_there = [](const std::string& path) {
             std::error_code ignored;
             return fs::exists(path, ignored);
@@ -308,7 +306,7 @@ private:
     /// The files that a result refers to, beside it.
     static std::vector<std::string> companions_of(const std::string& model, const std::string& output) {
         std::vector<std::string> out;
-        if (extension_of(output) != ".gltf") return out;
+        if (io::extension_of(output) != ".gltf") return out;
         if (const auto files = io::files_beside(model))
             for (const io::ReferencedFile& file : *files)
                 out.push_back((fs::path(output).parent_path() / file.name).lexically_normal().string());
@@ -371,8 +369,8 @@ private:
     Status finish(Work& work) {
         const ChildResult result = work.child->result();
         work.child.reset();
-        const auto report = ordered_json::parse(result.out, nullptr, false);
-        ordered_json& line = work.line;
+        const auto report = OrderedJson::parse(result.out, nullptr, false);
+        OrderedJson& line = work.line;
         if (work.stage == Stage::against_previous) {
             if (report.is_object()) line["changed"] = report["l1"]["mean"];
         } else if (work.stage == Stage::against_reference) {
@@ -499,7 +497,7 @@ private:
     }
 
     /// The same for the check of its skin: alarms of level error are a gate. A gate that failed before stays.
-    static void conclude_check(Work& work, const ChildResult& result, const ordered_json& report) {
+    static void conclude_check(Work& work, const ChildResult& result, const OrderedJson& report) {
         const bool failed_before = work.outcome == Outcome::gate;
         const std::string before = work.line.value("message", "");
         if (!failed_before || (result.exit != done && result.exit != gate_failed)) conclude(work, result);
@@ -507,7 +505,7 @@ private:
         work.line["check"] = {{"errors", report["errors"]}, {"warnings", report["warnings"]}};
         if (result.exit != gate_failed) return;
         std::string alarms;
-        for (const ordered_json& rule : report["rules"])
+        for (const OrderedJson& rule : report["rules"])
             if (rule["alarm"] && rule["level"] == "error") {
                 const std::string detail = rule["detail"];
                 alarms += (alarms.empty() ? "" : ", ") + rule["rule"].get<std::string>() +
@@ -526,9 +524,8 @@ private:
     Status next_stage(Work& work, Stage stage, std::vector<std::string> words) {
         work.stage = stage;
         if (follows_links(work.item)) words.push_back("--follow-links");
-        Result<Child> child = Child::start(words, args_.timeout);
-        if (!child) return child.error();
-        work.child = std::make_unique<Child>(std::move(*child));
+        SINEW_TRY_LET(Child child, Child::start(words, args_.timeout));
+        work.child = std::make_unique<Child>(std::move(child));
         return Done{};
     }
 
@@ -597,7 +594,7 @@ private:
         if (is_shown()) fmt::print(stderr, "\r\033[K");
     }
 
-    void add_failure(const ordered_json& line) {
+    void add_failure(const OrderedJson& line) {
         if (failures_.size() < kMostNamed)
             failures_.push_back(printable(line.value("input", ""), 300) + ": " + line.value("outcome", "") + ": " +
                                 line.value("message", "no message"));
@@ -638,7 +635,7 @@ private:
     double effort_made_ = 0, effort_skipped_ = 0;  // of the items that are finished
     std::list<Work> busy_;
     Counts counts_;
-    std::vector<ordered_json> page_;  // a line for each character, for --html
+    std::vector<OrderedJson> page_;  // a line for each character, for --html
     std::size_t bad_ = 0;
     std::vector<std::string> failures_;  // the first kMostNamed, for people
     std::chrono::steady_clock::time_point begin_;
@@ -798,51 +795,49 @@ Result<std::vector<std::size_t>> only_these(const std::vector<std::size_t>& item
                                     items.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-int run_batch(const CLI::App& command, BatchArguments args) {
+Result<int> run_batch(const CLI::App& command, BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
     const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
-    Result<BatchList> list = read_batch(args.inputs, args.folder);
-    if (!list) return fail(list.error());
-    std::vector<BatchItem>& items = list->items;
+    SINEW_TRY_LET(BatchList list, read_batch(args.inputs, args.folder));
+    std::vector<BatchItem>& items = list.items;
     const std::string left_out =
-        list->left_out.empty()
+        list.left_out.empty()
             ? ""
             : fmt::format(
                   "{} .obj file{} of the folders hold{} no skeleton (the first is {}): give each its \"skeleton\" "
                   "in a manifest",
-                  list->left_out.size(), list->left_out.size() == 1 ? "" : "s",
-                  list->left_out.size() == 1 ? "s" : "", printable(list->left_out.front()));
+                  list.left_out.size(), list.left_out.size() == 1 ? "" : "s", list.left_out.size() == 1 ? "s" : "",
+                  printable(list.left_out.front()));
     if (items.empty())
-        return fail(
-            {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
-                                   (left_out.empty() ? "" : "; " + left_out)});
+        return Error{ErrorCode::input,
+                     "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
+                         (left_out.empty() ? "" : "; " + left_out)};
     if (!left_out.empty() && !args.quiet) fmt::print(stderr, "sinew: left out: {}\n", left_out);
     const Result<std::string> apart = keep_companions_apart(items, args.folder);
-    if (!apart) return fail(apart.error());
+    if (!apart) return apart.error();
     if (!apart->empty() && !args.quiet) fmt::print(stderr, "sinew: kept apart: {}\n", *apart);
-    if (Status ok = check_output_words(args); !ok) return fail(ok.error());
-    const Result<WordFiles> shared = read_words(args, items);
-    if (!shared) return fail(shared.error());
-    if (Status ok = keep_apart(items, outputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_output_words(args));
+    SINEW_TRY_LET(const WordFiles shared, read_words(args, items));
+    SINEW_TRY(keep_apart(items, outputs));
     std::vector<NamedFile> inputs;
     for (const std::string& input : args.inputs) inputs.push_back({"an input", input});
-    if (Status ok = check_kept(outputs, inputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_kept(outputs, inputs));
     if (args.commands && !args.html.empty())
-        return fail({ErrorCode::usage,
+        return Error{ErrorCode::usage,
                      "--commands prints commands for single characters, which write no page: leave "
-                     "--html out, and run the batch with --html when they are done"});
+                     "--html out, and run the batch with --html when they are done"};
     if (args.sheets && args.thumbnails == 0)
-        return fail({ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"});
+        return Error{ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"};
     if (args.thumbnails > 0 && args.html.empty())
-        return fail({ErrorCode::usage, "--thumbnails needs --html, the page that shows them"});
+        return Error{ErrorCode::usage, "--thumbnails needs --html, the page that shows them"};
     if (!args.give_up.empty() && args.only.empty())
-        return fail({ErrorCode::usage, "--give-up needs --only, which says on which characters"});
+        return Error{ErrorCode::usage, "--give-up needs --only, which says on which characters"};
     Result<std::vector<std::size_t>> chosen = std::vector<std::size_t>(items.size());
     std::iota(chosen->begin(), chosen->end(), std::size_t{0});
     if (!args.only.empty()) chosen = only_these(*chosen, args.only);
     if (chosen && !args.shard.empty()) chosen = share_of(*chosen, args.shard);
-    if (!chosen) return fail(chosen.error());
-    if (Status ok = check_shared_files(*shared, chosen->size()); !ok) return fail(ok.error());
+    if (!chosen) return chosen.error();
+    SINEW_TRY(check_shared_files(shared, chosen->size()));
     if (args.commands) {
         print_commands(command, args, *chosen);
         return done;
@@ -852,12 +847,12 @@ int run_batch(const CLI::App& command, BatchArguments args) {
     for (const BatchItem& item : items) places.insert(item.output);
     for (const std::size_t k : *chosen) {
         own.push_back(items[k]);
-        own.back().writes.insert(own.back().writes.end(), shared->writes.begin(), shared->writes.end());
+        own.back().writes.insert(own.back().writes.end(), shared.writes.begin(), shared.writes.end());
     }
     std::error_code failed;
     fs::create_directories(args.folder, failed);
-    if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});
-    if (Status ok = check_files(outputs, {}); !ok) return fail(ok.error());
+    if (failed) return Error{ErrorCode::io, args.folder + " cannot be made: " + failed.message()};
+    SINEW_TRY(check_files(outputs, {}));
     return Batch(args, std::move(own), std::move(places)).run();
 }
 
@@ -920,7 +915,7 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, c, &exit, &bind_options] {
         args->options = bind_options;
-        exit = run_batch(*c, *args);
+        exit = exit_of(run_batch(*c, *args));
     });
 }
 

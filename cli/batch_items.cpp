@@ -1,4 +1,5 @@
 #include "batch_items.h"
+#include "io/json.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +7,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "command.h"
@@ -17,19 +17,19 @@ namespace sinew::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using json = Json;
 
 // In a folder only files that hold a character by themselves.
 constexpr std::array<std::string_view, 5> kModels{".glb", ".gltf", ".vrm", ".fbx", ".dae"};
 
 bool is_model(const fs::path& path) {
-    const std::string extension = extension_of(path.string());
+    const std::string extension = io::extension_of(path.string());
     return std::find(kModels.begin(), kModels.end(), extension) != kModels.end();
 }
 
 /// The output of an input with this name in its folder: glTF keeps its kind, everything else becomes GLB.
 std::string output_of(const fs::path& folder, fs::path name) {
-    const std::string extension = extension_of(name.string());
+    const std::string extension = io::extension_of(name.string());
     if (extension != ".glb" && extension != ".gltf" && extension != ".vrm") name += ".glb";
     return (folder / name).lexically_normal().string();
 }
@@ -118,11 +118,10 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
 }
 
 Status add_lines(const std::string& path, const std::string& folder, std::vector<BatchItem>& items) {
-    const Result<std::vector<std::byte>> bytes = io::read_file(path);
-    if (!bytes) return bytes.error();
-    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file(path));
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const fs::path base = fs::path(path).parent_path();
-    const bool manifest = extension_of(path) == ".jsonl";
+    const bool manifest = io::extension_of(path) == ".jsonl";
     for (std::size_t number = 1; !text.empty(); ++number) {
         std::string line(text.substr(0, text.find('\n')));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -158,7 +157,7 @@ Status add_folder(const fs::path& path, const std::string& folder, BatchList& li
             at.disable_recursion_pending();  // earlier results are no inputs
         else if (at->is_regular_file(ignored) && is_model(at->path()))
             found.push_back(at->path());
-        else if (at->is_regular_file(ignored) && extension_of(at->path().string()) == ".obj")
+        else if (at->is_regular_file(ignored) && io::extension_of(at->path().string()) == ".obj")
             list.left_out.push_back(at->path().string());
     }
     if (failed) return Error{ErrorCode::io, "cannot read the folder " + now.string() + ": " + failed.message()};
@@ -194,7 +193,7 @@ Result<std::string> keep_companions_apart(std::vector<BatchItem>& items, const s
     std::set<std::string> roots;
     std::vector<BatchItem*> texts;  // what keeps its files beside it
     for (BatchItem& item : items)
-        if (extension_of(item.output) == ".gltf") texts.push_back(&item), roots.insert(root_of(item));
+        if (io::extension_of(item.output) == ".gltf") texts.push_back(&item), roots.insert(root_of(item));
     if (roots.size() < 2) return std::string();
 
     struct Source {
@@ -297,7 +296,7 @@ Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::
     std::vector<BatchItem>& items = list.items;
     for (const std::string& input : inputs) {
         std::error_code failed;
-        const std::string extension = extension_of(input);
+        const std::string extension = io::extension_of(input);
         Status ok = Done{};
         if (fs::is_directory(input, failed)) {
             ok = add_folder(input, folder, list);

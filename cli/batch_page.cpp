@@ -11,7 +11,7 @@
 namespace sinew::cli {
 namespace {
 
-using Line = nlohmann::ordered_json;
+using Line = OrderedJson;
 
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
@@ -24,7 +24,7 @@ input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 
 // Columns: those of row_of. A column without a value is hidden.
 constexpr const char* batch_script = R"js(
-const rows = JSON.parse(document.getElementById("data").textContent), most = 200;
+const rows = JSON.parse(document.getElementById("data").textContent), shown = 200;
 let column = -1, down = true;
 const head = document.querySelectorAll("#rows th"), body = document.querySelector("#rows tbody");
 const find = document.getElementById("find"), more = document.getElementById("more");
@@ -41,7 +41,7 @@ function show() {
     if (x === null || y === null) return (x === null) - (y === null);
     return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1); });
   body.textContent = "";
-  for (const r of list.slice(0, most)) {
+  for (const r of list.slice(0, shown)) {
     const line = body.insertRow();
     r.forEach((value, k) => { const cell = line.insertCell();
       cell.textContent = value === null ? "" : 
@@ -51,7 +51,7 @@ function show() {
       if (k === 1) cell.classList.add(value === "done" ? "good" : "bad"); });
   }
   more.textContent = `${list.length} of ${rows.length} characters` +
-    (list.length > most ? `; the first ${most} are shown` : "");
+    (list.length > shown ? `; the first ${shown} are shown` : "");
 }
 head.forEach((cell, k) => cell.onclick = () => { 
   down = column === k ? !down : k >= 2 && k < message && !small_is_bad.includes(cell.textContent);
@@ -164,7 +164,7 @@ std::string figure_of(const BatchPicture& p) {
 
 }  // namespace
 
-std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t most) {
+std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t count) {
     struct Measure {
         const char* title;
         double (*badness)(const Line&);  // 0: nothing to see
@@ -188,7 +188,7 @@ std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t m
                 outcome == "done" || outcome == "gate failed")
                 if (const double bad = measure.badness(line); bad > 0) list.emplace_back(bad, &line);
         std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-        for (std::size_t k = 0; k < list.size() && k < most; ++k)
+        for (std::size_t k = 0; k < list.size() && k < count; ++k)
             out.push_back({fmt::format("{} {:.3g}", measure.title, list[k].first),
                            list[k].second->value("input", ""),
                            list[k].second->value("output", ""),

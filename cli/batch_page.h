@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "io/json.h"
 
 namespace sinew::cli {
 
@@ -18,11 +19,11 @@ struct BatchPicture {
 
 /// The characters that are done and the worst by each measure: L1 to the reference, change since the last run,
 /// coverage, seconds; at most `most` for each, without pictures.
-std::vector<BatchPicture> worst_of(const std::vector<nlohmann::ordered_json>& lines, std::size_t most);
+std::vector<BatchPicture> worst_of(const std::vector<OrderedJson>& lines, std::size_t count);
 
 /// One self-contained page over lines of results: counts, causes of failures, pictures, and a table that can be
 /// searched and sorted. The rows are data; a script shows the first 200 that match, so that 10,000 open at once.
-std::string make_batch_page(const std::vector<nlohmann::ordered_json>& lines,
-                            const std::vector<BatchPicture>& pictures, double seconds);
+std::string make_batch_page(const std::vector<OrderedJson>& lines, const std::vector<BatchPicture>& pictures,
+                            double seconds);
 
 }  // namespace sinew::cli

@@ -1,4 +1,5 @@
 #include "batch_results.h"
+#include "core/try.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,8 +16,6 @@
 
 namespace sinew::cli {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 /// Whether the file at a path is still the one that was opened.
@@ -28,8 +27,8 @@ bool is_still_at(int file, const std::string& path) {
 }
 
 /// Whether the members that are read have the types that this program writes.
-bool is_line(const ordered_json& j) {
-    using Type = ordered_json::value_t;
+bool is_line(const OrderedJson& j) {
+    using Type = OrderedJson::value_t;
     static const std::map<std::string_view, Type> types{{"key", Type::string},     {"input", Type::string},
                                                         {"output", Type::string},  {"outcome", Type::string},
                                                         {"message", Type::string}, {"files", Type::array}};
@@ -80,10 +79,10 @@ BatchFolder::~BatchFolder() {
     ::close(file_);
 }
 
-std::vector<std::string> files_in(const ordered_json& line) {
+std::vector<std::string> files_in(const OrderedJson& line) {
     std::vector<std::string> out;
     if (const auto files = line.find("files"); files != line.end())
-        for (const ordered_json& file : *files)
+        for (const OrderedJson& file : *files)
             if (file.is_string()) out.push_back(file.get<std::string>());
     return out;
 }
@@ -91,16 +90,15 @@ std::vector<std::string> files_in(const ordered_json& line) {
 Status BatchResults::refresh() {
     std::error_code missing;
     if (!std::filesystem::exists(path_, missing)) return Done{};
-    const Result<std::vector<std::byte>> bytes = io::read_file_from(path_, read_);
-    if (!bytes) return bytes.error();
-    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file_from(path_, read_));
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
         const std::string_view line = text.substr(0, end);
         read_ += end + 1;
         if (!io::check_json_depth(line, path_)) continue;
-        auto j = ordered_json::parse(line, nullptr, false);
+        auto j = OrderedJson::parse(line, nullptr, false);
         if (!is_line(j)) continue;
-        ordered_json& last = last_[j["key"].get<std::string>()];
+        OrderedJson& last = last_[j["key"].get<std::string>()];
         last = std::move(j);
     }
     return Done{};
@@ -115,13 +113,13 @@ std::set<std::string> BatchResults::that_refer_to(const std::string& file) const
     return out;
 }
 
-const ordered_json* BatchResults::of(const std::string& key) const {
+const OrderedJson* BatchResults::of(const std::string& key) const {
     const auto at = last_.find(key);
     return at == last_.end() ? nullptr : &at->second;
 }
 
-Status BatchResults::add(const ordered_json& line) {
-    std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+Status BatchResults::add(const OrderedJson& line) {
+    std::string text = line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
     const auto failed = [&](int code) {
         return Error{ErrorCode::io, path_ + " cannot be written: " + std::generic_category().message(code)};
     };

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/json.h"
 #include "sinew/core.h"
 
 namespace sinew::cli {
@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 6> kOutcomes{"done",   "gate faile
                                                            "memory", "timeout",     "crashed"};
 
 /// The files beside the output that a line says it refers to.
-std::vector<std::string> files_in(const nlohmann::ordered_json& line);
+std::vector<std::string> files_in(const OrderedJson& line);
 
 /// A file that belongs to one batch as long as it is open: two batches do not bind the same character at a time.
 /// The system releases it when its process ends.
@@ -62,16 +62,16 @@ public:
     /// Reads lines that were added since the last call. Incomplete and foreign lines are skipped.
     Status refresh();
     /// The last line of a key that was read; null: there is none.
-    const nlohmann::ordered_json* of(const std::string& key) const;
+    const OrderedJson* of(const std::string& key) const;
     /// Outputs whose lines say that they refer to this file.
     std::set<std::string> that_refer_to(const std::string& file) const;
     /// A half line of a batch that was killed, or of a full disk, is not continued.
-    Status add(const nlohmann::ordered_json& line);
+    Status add(const OrderedJson& line);
 
 private:
     std::string path_;
     std::size_t read_ = 0;  // bytes
-    std::map<std::string, nlohmann::ordered_json> last_;
+    std::map<std::string, OrderedJson> last_;
 };
 
 }  // namespace sinew::cli

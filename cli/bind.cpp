@@ -12,7 +12,7 @@
 #include "edits.h"
 #include "kept_binding.h"
 #include "report/report.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
 
 namespace sinew::cli {
 namespace {
@@ -31,9 +31,9 @@ struct BindArguments : RunOptions, InputOptions {
 };
 
 /// A line of the report, for a terminal.
-std::string shown(const nlohmann::ordered_json& text) { return cli::shown(text.get<std::string>()); }
+std::string shown(const OrderedJson& text) { return cli::shown(text.get<std::string>()); }
 
-void print_bind_summary(const nlohmann::ordered_json& r) {
+void print_bind_summary(const OrderedJson& r) {
     const auto& counts = r["counts"];
     const auto& coverage = r["coverage"];
     fmt::print("{} {} vertices to {} of {} joints in {:.2f} s\n",
@@ -58,11 +58,11 @@ void print_bind_summary(const nlohmann::ordered_json& r) {
         fmt::print("  voxels    {}: {}\n", r["options"]["resolution"].get<int>(), shown(why));
     for (const auto& edit : r["edits"]) fmt::print("  {}\n", shown(edit));
     for (const auto& note : r["notes"]) fmt::print("  note      {}\n", shown(note));
-    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", shown(warning));
+    for (const auto& warning : one_of_each_kind(r["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", shown(r["output"]));
 }
 
-void print_result(const BindArguments& args, const nlohmann::ordered_json& report) {
+void print_result(const BindArguments& args, const OrderedJson& report) {
     if (args.json)
         fmt::print("{}", text_of(report));
     else if (!args.quiet)
@@ -72,9 +72,7 @@ void print_result(const BindArguments& args, const nlohmann::ordered_json& repor
 /// The binding of --reuse; options of the command line change the falloff and limit of its bind.
 Status take_reused(BindArguments& args, const Context& context) {
     const auto start = std::chrono::steady_clock::now();
-    Result<Binding> read = read_binding(args.reuse, &context);
-    if (!read) return read.error();
-    args.reused = std::move(*read);
+    SINEW_TRY_LET(args.reused, read_binding(args.reuse, &context));
     args.options = args.reused->options();
     for (const auto& [name, value] : args.given) SINEW_TRY(set_option(args.options, name, value));
     args.reuse_seconds = seconds_since(start);
@@ -96,9 +94,8 @@ Status check_bind_arguments(const BindArguments& args) {
 Status select_joints(const BindArguments& args, io::Scene& scene, const Context& context) {
     if (!args.joint_options.empty())
         SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
-    const std::vector<double> use =
-        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-    return select_deforming(scene.skeleton, use, args.deform);
+    SINEW_TRY_LET(scene.skeleton, deforming_skeleton(scene, args.deform));
+    return Done{};
 }
 
 /// A warning for each pattern that matches no joint. With --strict they were errors.
@@ -126,7 +123,7 @@ FalloffOptions falloff_for(BindArguments& args, const Binding& binding) {
     return falloff;
 }
 
-int fail_coverage(const nlohmann::ordered_json& report, double required) {
+int fail_coverage(const OrderedJson& report, double required) {
     const auto& coverage = report["coverage"];
     fmt::print(stderr,
                "sinew: {} vertices were not reached by the method: coverage {:.6f} is below "
@@ -150,8 +147,7 @@ Result<io::SaveReport> add_bind_outputs(const BindArguments& args, const io::Sce
 /// --intersections: fills `out`, to which `run` refers, and counts non-manifold vertices.
 Status count_intersections(const io::Scene& scene, BindRun& run, Intersections& out, Context* context) {
     const auto start = std::chrono::steady_clock::now();
-    SINEW_TRY_LET(Intersections found, find_intersections(scene.mesh(), context));
-    out = std::move(found);
+    SINEW_TRY_LET(out, find_intersections(scene.mesh(), context));
     run.nonmanifold_vertices =
         find_nonmanifold_vertices(scene.mesh(), analyse_mesh(scene.mesh(), context).weld).size();
     run.intersections = &out;
@@ -169,16 +165,15 @@ void describe_run(const BindArguments& args, BindRun& run) {
     run.binding_seconds = args.reuse_seconds;
 }
 
-int run_bind(BindArguments args) {
+Result<int> run_bind(BindArguments args) {
     args.edits.strict = args.deform.strict;
     Context context;
     args.apply(context);
-    if (!args.reuse.empty())
-        if (Status ok = take_reused(args, context); !ok) return fail(ok.error());
-    if (Status ok = check_bind_arguments(args); !ok) return fail(ok.error());
+    if (!args.reuse.empty()) SINEW_TRY(take_reused(args, context));
+    SINEW_TRY(check_bind_arguments(args));
     const auto start_of_all = std::chrono::steady_clock::now();
     BindRun run;
-    nlohmann::ordered_json report;
+    OrderedJson report;
     bool covered = true;
     {
         Progress progress(context, args.quiet || args.json);
@@ -187,72 +182,68 @@ int run_bind(BindArguments args) {
         io::LoadOptions load = args.load(args);
         load.bind_unskinned = args.edits.only_missing;
         load.skeleton_clips = args.with_clips;
-        Result<io::Scene> loaded = io::load(args.input, load, &context);
-        if (!loaded) return fail(loaded.error());
-        io::Scene& scene = *loaded;
+        SINEW_TRY_LET(io::Scene loaded, load_model(args.input, load, &context));
+        io::Scene& scene = loaded;
         args.save.clips = std::move(scene.skeleton_clips);
         run.load_seconds = seconds_since(start);
-        if (Status ok = io::check_output(scene, args.output); !ok) return fail(ok.error());
+        SINEW_TRY(io::check_output(scene, args.output));
         for (const auto& file : io::external_files(scene)) {
             const NamedFile kept{"a file that the input refers to", file.string()};
-            if (Status ok = check_kept(args.writes, {&kept, 1}); !ok) return fail(ok.error());
+            SINEW_TRY(check_kept(args.writes, {&kept, 1}));
         }
 
         // The selection of deforming joints must be known before edits name joints.
         Result<Binding> binding = Error{};
         if (args.reused) {
             binding = rebind(*args.reused, scene, args.reuse, &context);
-            if (!binding) return fail(binding.error());
+            if (!binding) return binding.error();
         } else {
-            if (Status ok = select_joints(args, scene, context); !ok) return fail(ok.error());
+            SINEW_TRY(select_joints(args, scene, context));
         }
-        Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
-        if (!adjustments) return fail(adjustments.error());
+        SINEW_TRY_LET(Adjustments adjustments, read_edits(scene, args.edits, &context));
         run.warnings = lost_patterns(args, scene.skeleton);
         if (!args.reused) {
             args.options.keep_volume = !args.save_binding.empty();
-            binding = sinew::bind(scene.mesh(), scene.part_of_vertex, scene.skeleton, args.options, &context);
+            binding = sinew::bind(scene, args.options, args.deform, &context);
         }
-        if (!binding) return fail(binding.error());
+        if (!binding) return binding.error();
         Intersections intersections;
-        if (args.intersections)
-            if (Status ok = count_intersections(scene, run, intersections, &context); !ok) return fail(ok.error());
+        if (args.intersections) SINEW_TRY(count_intersections(scene, run, intersections, &context));
         const FalloffOptions falloff = falloff_for(args, *binding);
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
         EditReport edited;
         Result<SkinWeights> weights = adjusted_weights(*binding, scene.mesh(), scene.skeleton, falloff,
-                                                       args.options.finish, *adjustments, &edited, &context);
-        if (!weights) return fail(weights.error());
+                                                       args.options.finish, adjustments, &edited, &context);
+        if (!weights) return weights.error();
         if (Status ok = io::check_weights(scene, *weights, args.edits.file); !args.edits.file.empty() && !ok)
-            return fail(ok.error());
+            return ok.error();
         run.weights_seconds = seconds_since(start);
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
-        Result<io::SaveReport> saved = add_bind_outputs(args, scene, *weights, *binding, batch);
-        if (!saved) return fail(saved.error());
+        SINEW_TRY_LET(io::SaveReport saved, add_bind_outputs(args, scene, *weights, *binding, batch));
         run.save_seconds = seconds_since(start);
 
         describe_run(args, run);
-        run.notes = saved->notes;
+        run.notes = saved.notes;
         if (args.edits.only_missing) {
-            const std::vector<bool>& locked = adjustments->locks.vertices;
+            const std::vector<bool>& locked = adjustments.locks.vertices;
             run.notes.push_back(fmt::format("{} of {} vertices keep the weights of the file (--only-missing)",
                                             std::count(locked.begin(), locked.end(), true),
                                             scene.positions.size()));
         }
-        run.edits = edit_lines(*adjustments, edited);
+        run.edits = edit_lines(adjustments, edited);
         run.scene = &scene;
         run.binding = &*binding;
         run.total_seconds = seconds_since(start_of_all) + args.reuse_seconds;
         report = make_report(run);
         if (!args.report.empty()) {
             const std::string text = text_of(report);
-            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+            SINEW_TRY(batch.add(args.report, std::as_bytes(std::span(text))));
         }
-        if (Status ok = progress.publish(batch, [&] { print_result(args, report); }); !ok) return fail(ok.error());
+        SINEW_TRY(progress.publish(batch, [&] { print_result(args, report); }));
         covered = binding->report().covered() >= args.require_coverage;
     }
     if (!covered) return fail_coverage(report, args.require_coverage);
@@ -344,7 +335,7 @@ void add_bind(CLI::App& app, int& exit) {
     };
     file("input", args->input, FileUse::reads, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
-    file("-o,--output", args->output, FileUse::writes, "GLB, glTF or VRM to write; of an FBX also FBX")->required();
+    file("-o,--output", args->output, FileUse::writes, "GLB, glTF, VRM or FBX to write")->required();
     add_input_options(*c, *args, "Input and output");
     c->add_flag("--with-clips", args->with_clips, "Also take the animations of the file of --skeleton")
         ->group("Input and output");
@@ -389,7 +380,7 @@ void add_bind(CLI::App& app, int& exit) {
         args->reads = files_of(*c, FileUse::reads);
         args->writes = files_of(*c, FileUse::writes);
         const Status reuse = args->reuse.empty() ? Status(Done{}) : check_reuse(*c);
-        exit = reuse ? run_bind(std::move(*args)) : fail(reuse.error());
+        exit = exit_of(reuse ? run_bind(std::move(*args)) : reuse.error());
     });
 }
 

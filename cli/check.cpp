@@ -108,89 +108,79 @@ Status add_text(io::OutputBatch& batch, const std::string& path, const std::stri
 }
 
 /// args.input, with options that have been read.
-int check_one(const CheckArguments& args) {
+Result<int> check_one(const CheckArguments& args) {
     if (args.fix != !args.output.empty())
-        return fail({ErrorCode::usage, "--fix writes to another file: --fix -o OUT"});
+        return Error{ErrorCode::usage, "--fix writes to another file: --fix -o OUT"};
     std::vector<NamedFile> outputs{{"--report", args.report}, {"--sarif", args.sarif}, {"--html", args.html}};
     const NamedFile inputs[] = {{"the input", args.input}, {"--thresholds", args.thresholds}};
     if (args.fix) {
         outputs.insert(outputs.begin(), {"--output", args.output});
-        if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+        SINEW_TRY(check_outputs(outputs, inputs));
     } else if (Status ok = check_files(outputs, inputs); !ok) {
-        return fail(ok.error());
+        return ok.error();
     }
     Context context;
     args.apply(context);
     CheckRun run;
     {
         Progress progress(context, args.quiet || args.json);
-        Result<io::Scene> scene = io::load(args.input, args.reading(), &context);
+        Result<io::Scene> scene = load_model(args.input, args.reading(), &context);
         if (!scene && scene.error().code == ErrorCode::usage)  // it asks for a skeleton
-            return fail({ErrorCode::input, args.input + ": it has no skin (sinew bind computes one)"});
-        if (!scene) return fail(scene.error());
+            return Error{ErrorCode::input, args.input + ": it has no skin (sinew bind computes one)"};
+        if (!scene) return scene.error();
         if (!scene->weights)
-            return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them)"});
-        if (args.fix)
-            if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
+            return Error{ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them)"};
+        if (args.fix) SINEW_TRY(io::check_output(*scene, args.output));
         run.input = args.input;
         run.profile = args.profile;
         run.scene = &*scene;
         SkinWeights weights = *scene->weights;
         io::OutputBatch batch;
         if (args.fix) {
-            Result<std::size_t> wrong = vertices_to_normalise(*scene, weights, args.options, &context);
-            if (!wrong) return fail(wrong.error());
-            run.normalised = *wrong;
+            SINEW_TRY_LET(run.normalised, vertices_to_normalise(*scene, weights, args.options, &context));
             run.fixed.emplace();
-            Result<SkinWeights> fixed =
-                fix_skin(scene->mesh(), *scene->weights, fix_options(args), &*run.fixed, &context);
-            if (!fixed) return fail(fixed.error());
-            weights = std::move(*fixed);
-            Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save, batch);
-            if (!saved) return fail(saved.error());
+            SINEW_TRY_LET(weights,
+                          fix_skin(scene->mesh(), *scene->weights, fix_options(args), &*run.fixed, &context));
+            SINEW_TRY(io::save(*scene, weights, args.output, args.save, batch));
         }
         run.weights = &weights;
-        Result<std::vector<SkinFinding>> found =
-            check_scene(*scene, weights, !args.fix, args.options, std::nullopt, &context);
-        if (!found) return fail(found.error());
-        run.findings = std::move(*found);
+        SINEW_TRY_LET(run.findings, check_scene(*scene, weights, !args.fix, args.options, std::nullopt, &context));
         run.judge(args.strict);
         const std::string report = text_of(make_check_report(run));
-        if (Status ok = add_text(batch, args.report, report); !ok) return fail(ok.error());
-        if (Status ok = add_text(batch, args.sarif, text_of(make_check_sarif(run))); !ok) return fail(ok.error());
+        SINEW_TRY(add_text(batch, args.report, report));
+        SINEW_TRY(add_text(batch, args.sarif, text_of(make_check_sarif(run))));
         if (!args.html.empty()) {
             progress.stage("draw");
-            if (Status ok = add_text(batch, args.html, make_check_page(run, context)); !ok) return fail(ok.error());
+            SINEW_TRY(add_text(batch, args.html, make_check_page(run, context)));
         }
         const auto print = [&] {
             if (args.json && args.inputs.size() > 1)
-                fmt::print("{}\n",
-                           make_check_report(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                fmt::print("{}\n", make_check_report(run).dump(-1, ' ', false, Json::error_handler_t::replace));
             else if (args.json)
                 fmt::print("{}", report);
             else if (!args.quiet)
                 print_findings(run);
         };
-        if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
+        SINEW_TRY(progress.publish(batch, print));
     }
     return run.passed ? done : gate_failed;
 }
 
-int run_check(CheckArguments args) {
+Result<int> run_check(CheckArguments args) {
     if (args.rules) {
         print_rules();
         return done;
     }
-    if (args.inputs.empty()) return fail({ErrorCode::usage, "name the file to check (or --rules)"});
-    if (Status ok = read_options(args); !ok) return fail(ok.error());
+    if (args.inputs.empty()) return Error{ErrorCode::usage, "name the file to check (or --rules)"};
+    SINEW_TRY(read_options(args));
     if (args.inputs.size() > 1 && (args.fix || !args.report.empty() || !args.sarif.empty() || !args.html.empty()))
-        return fail({ErrorCode::usage, "--fix, --report, --sarif and --html are for a single file"});
+        return Error{ErrorCode::usage, "--fix, --report, --sarif and --html are for a single file"};
     // A file that cannot be read does not hide the others, and is the worst of their ends.
     std::size_t passed = 0;
     int worst = done;
     for (const std::string& input : args.inputs) {
         args.input = input;
-        const int exit = check_one(args);
+        const int exit = exit_of(check_one(args));
         if (exit == exit_code(ErrorCode::cancelled)) return exit;
         passed += exit == done;
         worst = std::max(worst, exit);
@@ -233,8 +223,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--rules", args->rules, "Print the rules with their thresholds, and the profiles")->group("Rules");
     c->add_flag("--fix", args->fix, "Write a file with normalised, limited and pruned weights and welded seams")
         ->group("Output");
-    c->add_option("-o,--output", args->output,
-                  "The file that --fix writes: .glb, .vrm or .gltf; of an FBX also .fbx")
+    c->add_option("-o,--output", args->output, "The file that --fix writes: .glb, .vrm, .gltf or .fbx")
         ->group("Output");
     c->add_option("--report", args->report, "Write the results as JSON to this file")->group("Output");
     c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file")->group("Output");
@@ -243,7 +232,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
     add_save_options(*c, args->save, "Output");
     add_machine_options(*c, *args);
-    c->callback([args, &exit] { exit = run_check(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_check(*args)); });
 }
 
 }  // namespace sinew::cli

@@ -15,8 +15,8 @@ namespace {
 /// The character from the front and from the back, coloured by how bad each vertex is.
 Result<std::vector<std::byte>> picture_of(const CheckRun& run, const SkinFinding& f, const Transform& to_world,
                                           Context& context) {
-    const float most = *std::max_element(f.of_vertex.begin(), f.of_vertex.end());
-    const Paint paint = paint_values(f.of_vertex, std::string(skin_rules()[f.rule].word), Ramp::heat, 0, most);
+    const float maximum = *std::max_element(f.of_vertex.begin(), f.of_vertex.end());
+    const Paint paint = paint_values(f.of_vertex, std::string(skin_rules()[f.rule].word), Ramp::heat, 0, maximum);
     Picture picture;
     picture.width = 900;
     picture.height = 520;

@@ -10,7 +10,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 /// A path as a URI reference.
 std::string uri_of(const std::string& path) {

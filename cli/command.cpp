@@ -207,13 +207,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string extension_of(const std::string& path) {
-    std::string out = fs::path(path).extension().string();
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
-
 int exit_code(ErrorCode code) {
     switch (code) {
         case ErrorCode::usage:
@@ -272,6 +265,13 @@ io::LoadOptions MachineOptions::reading() const {
     io::LoadOptions load;
     load.follow_links = follow_links;
     return load;
+}
+
+Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context) {
+    Result<io::Scene> scene = io::load(path, options, context);
+    if (scene && context->memory_limit)
+        context->memory_limit -= std::min(context->memory_limit - 1, io::memory_of(*scene) >> 20 << 20);
+    return scene;
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group) {
@@ -358,6 +358,9 @@ void add_deform_option(CLI::App& command, DeformOptions& options, const std::str
 void add_save_options(CLI::App& command, io::SaveOptions& options, const std::string& group) {
     add_choice<io::WeightFormat>(command, "--weight-format", options.weight_format, weight_format_words,
                                  "f32 (default), u16 or u8; integers sum exactly")
+        ->group(group);
+    add_choice<io::FbxUnit>(command, "--fbx-unit", options.fbx_unit, fbx_unit_words,
+                            "Unit of a new .fbx: cm (default) or m; an FBX that was read keeps its own")
         ->group(group);
     command
         .add_flag("--decompress", options.decompress,

@@ -22,15 +22,14 @@ int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code of the error.
 int fail(const Error& error);
+/// The exit code of a command; prints its error.
+inline int exit_of(const Result<int>& outcome) { return outcome ? *outcome : fail(outcome.error()); }
 /// A message of the library as on a command line: `resolution 128` becomes --resolution 128 (docs/conventions.md).
 std::string in_words(std::string_view text);
 /// The text of in_words with control characters replaced, cut after max_length characters.
 std::string shown(std::string_view text, std::size_t max_length = 2000);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
-
-/// ".png", in lower case.
-std::string extension_of(const std::string& path);
 
 /// A file of the command line, with its name in messages.
 struct NamedFile {
@@ -134,6 +133,8 @@ struct MachineOptions {
     void apply(Context& context) const;
     io::LoadOptions reading() const;
 };
+/// io::load; the MB that the model takes are taken off the limit of the context, for other files and for the work.
+Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context);
 /// --threads, --memory-limit and --follow-links, in this group.
 void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group = "Machine");
 

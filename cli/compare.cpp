@@ -31,11 +31,11 @@ struct ComparedBinding {
 };
 
 double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
-    double most = 0;
+    double maximum = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
-        most =
-            std::max(most, std::hypot(double{a[i].x} - b[i].x, double{a[i].y} - b[i].y, double{a[i].z} - b[i].z));
-    return most;
+        maximum = std::max(maximum,
+                           std::hypot(double{a[i].x} - b[i].x, double{a[i].y} - b[i].y, double{a[i].z} - b[i].z));
+    return maximum;
 }
 
 double largest_side(std::span<const Vec3> positions) {
@@ -51,50 +51,48 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
                                    std::vector<std::string>& notes, Context& context) {
     ComparedBinding out;
     if (std::filesystem::path(args.other).extension() == ".json") {
-        Result<SkinWeights> weights =
-            io::load_weights_json(scene.skeleton, scene.positions.size(), args.other, &context);
-        if (!weights) return weights.error();
+        SINEW_TRY_LET(SkinWeights weights,
+                      io::load_weights_json(scene.skeleton, scene.positions.size(), args.other, &context));
         out.match = match_joints(scene.skeleton, scene.skeleton);
-        out.weights = std::move(*weights);
+        out.weights = std::move(weights);
         return out;
     }
-    Result<io::Scene> loaded = io::load(args.other, args.reading(), &context);
-    if (!loaded) return loaded.error();
-    if (!loaded->weights)
+    SINEW_TRY_LET(io::Scene loaded, load_model(args.other, args.reading(), &context));
+    if (!loaded.weights)
         return Error{ErrorCode::input,
                      args.other + ": the file has no weights to compare (sinew bind computes them)"};
-    const std::size_t n = scene.positions.size(), m = loaded->positions.size();
+    const std::size_t n = scene.positions.size(), m = loaded.positions.size();
     if (n != m)
         return Error{ErrorCode::input,
                      fmt::format("{} has {} vertices and {} has {}: only bindings of one mesh, with "
                                  "its vertices in one order, can be compared",
                                  args.reference, n, args.other, m)};
     const double side = largest_side(scene.positions);
-    if (const double off = largest_distance(scene.positions, loaded->positions); off > 1e-3 * side)
+    if (const double off = largest_distance(scene.positions, loaded.positions); off > 1e-3 * side)
         notes.push_back(
             fmt::format("positions differ by up to {:.3g} ({:.2g} % of the longest side): distances are measured "
                         "on the mesh of the "
                         "reference",
                         off, 100 * off / side));
-    if (scene.triangles != loaded->triangles)
+    if (scene.triangles != loaded.triangles)
         notes.push_back("triangles differ: the triangles of the reference are used");
-    for (const std::string& warning : loaded->warnings)
+    for (const std::string& warning : one_of_each_kind(loaded.warnings))
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
             notes.push_back(args.other + ": " + in_words(warning));
-    out.files = io::external_files(*loaded);
+    out.files = io::external_files(loaded);
 
-    out.match = match_joints(scene.skeleton, loaded->skeleton);
+    out.match = match_joints(scene.skeleton, loaded.skeleton);
     if (!out.match.same_list) notes.push_back("the lists of joints differ: joints are matched by name");
-    const std::vector<double> use = joint_use(*loaded->weights, loaded->skeleton.joints.size());
+    const std::vector<double> use = joint_use(*loaded.weights, loaded.skeleton.joints.size());
     std::size_t used = 0, moved = 0;
     std::string first_moved;
-    for (std::size_t j = 0; j < loaded->skeleton.joints.size(); ++j) {
+    for (std::size_t j = 0; j < loaded.skeleton.joints.size(); ++j) {
         const std::uint32_t at = out.match.joint_of[j];
         if (at >= scene.skeleton.joints.size()) {
             used += use[j] > 0;
             continue;
         }
-        const Vec3 &p = scene.skeleton.joints[at].position, &q = loaded->skeleton.joints[j].position;
+        const Vec3 &p = scene.skeleton.joints[at].position, &q = loaded.skeleton.joints[j].position;
         if (largest_distance({&p, 1}, {&q, 1}) > 1e-3 * side && moved++ == 0)
             first_moved = scene.skeleton.joints[at].name;
     }
@@ -111,9 +109,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
             fmt::format("{} joints have other positions in {} (first: '{}'): poses use the positions "
                         "of the reference",
                         moved, args.other, first_moved));
-    Result<SkinWeights> weights = renumber(*loaded->weights, out.match.joint_of);
-    if (!weights) return weights.error();
-    out.weights = std::move(*weights);
+    SINEW_TRY_LET(out.weights, renumber(*loaded.weights, out.match.joint_of));
     return out;
 }
 
@@ -234,9 +230,8 @@ Vec3 up_in_bind_space(const Transform& world) {
 Status check_compare_arguments(const CompareArguments& args, std::span<const NamedFile> outputs, int& width,
                                int& height) {
     SINEW_TRY(check(args.options));
-    const Result<std::array<int, 2>> size = picture_size(args.size);
-    if (!size) return size.error();
-    width = (*size)[0], height = (*size)[1];
+    SINEW_TRY_LET(const auto size, picture_size(args.size));
+    width = size[0], height = size[1];
     if (!args.picture.empty() && !args.picture.ends_with(".png"))
         return Error{ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"};
     std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
@@ -244,69 +239,64 @@ Status check_compare_arguments(const CompareArguments& args, std::span<const Nam
     return check_files(outputs, inputs);
 }
 
-int run_compare(CompareArguments args) {
+Result<int> run_compare(CompareArguments args) {
     args.options.bleed = !args.no_bleed;
     args.options.standard_poses = !args.no_standard_poses;
     args.options.skinning = args.skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend;
     int width = 0, height = 0;
     const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}, {"--render", args.picture}};
-    if (Status ok = check_compare_arguments(args, outputs, width, height); !ok) return fail(ok.error());
+    SINEW_TRY(check_compare_arguments(args, outputs, width, height));
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
     CompareRun run;
-    nlohmann::ordered_json report;
+    OrderedJson report;
     {
         Progress progress(context, args.quiet || args.json);
         bool draw = !args.picture.empty() || (!args.html.empty() && !args.no_pictures);
         if (draw) {
             if (Status ok = check_pictures(context); !ok) {
-                if (!args.picture.empty()) return fail(ok.error());
+                if (!args.picture.empty()) return ok.error();
                 draw = false;
                 run.why_no_pictures = in_words(ok.error().message);
             }
         }
         progress.stage("load");
-        Result<io::Scene> scene = io::load(args.reference, args.reading(), &context);
-        if (!scene) return fail(scene.error());
-        if (!scene->weights)
-            return fail(
-                {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind computes them)"});
-        for (const std::string& warning : scene->warnings)
+        SINEW_TRY_LET(io::Scene scene, load_model(args.reference, args.reading(), &context));
+        if (!scene.weights)
+            return Error{ErrorCode::input,
+                         args.reference + ": the reference has no weights (sinew bind computes them)"};
+        for (const std::string& warning : one_of_each_kind(scene.warnings))
             run.notes.push_back(args.reference + ": " + in_words(warning));
-        Result<ComparedBinding> other = load_other(*scene, args, run.notes, context);
-        if (!other) return fail(other.error());
-        if (Status ok = keep_inputs(*scene, *other, outputs); !ok) return fail(ok.error());
-        Skeleton& skeleton = other->match.skeleton;
-        if (Status ok = select_joints_in_use(skeleton, *scene->weights, other->weights); !ok)
-            return fail(ok.error());
-        if (Status ok = load_compared_poses(args, skeleton, context); !ok) return fail(ok.error());
-        Result<io::ScenePose> rest = io::pose_at(*scene, std::nullopt, 0);
-        if (!rest) return fail(rest.error());
-        const Transform& world = rest->to_world;
+        SINEW_TRY_LET(ComparedBinding other, load_other(scene, args, run.notes, context));
+        SINEW_TRY(keep_inputs(scene, other, outputs));
+        Skeleton& skeleton = other.match.skeleton;
+        SINEW_TRY(select_joints_in_use(skeleton, *scene.weights, other.weights));
+        SINEW_TRY(load_compared_poses(args, skeleton, context));
+        SINEW_TRY_LET(io::ScenePose rest, io::pose_at(scene, std::nullopt, 0));
+        const Transform& world = rest.to_world;
         const Vec3 up = up_in_bind_space(world);
         if (up != Vec3{}) args.options.up = up;  // nodes may have a scale of zero
         run.load_seconds = seconds_since(start_of_all);
 
         const auto start = std::chrono::steady_clock::now();
-        Result<Comparison> result =
-            compare(scene->mesh(), skeleton, *scene->weights, other->weights, args.options, &context);
-        if (!result) return fail(result.error());
+        SINEW_TRY_LET(Comparison result,
+                      compare(scene.mesh(), skeleton, *scene.weights, other.weights, args.options, &context));
         run.compare_seconds = seconds_since(start);
 
-        run.gates = check_gates(args.gates, *result);
+        run.gates = check_gates(args.gates, result);
         describe(args, run);
-        run.scene = &*scene;
-        run.match = &other->match;
-        run.a = &*scene->weights;
-        run.b = &other->weights;
-        run.result = &*result;
+        run.scene = &scene;
+        run.match = &other.match;
+        run.a = &*scene.weights;
+        run.b = &other.weights;
+        run.result = &result;
         std::vector<std::byte> png;
         if (draw) {
             progress.stage("draw");
             Result<std::vector<std::byte>> drawn = draw_comparison(run, world, width, height, context);
-            if (!drawn && (!args.picture.empty() || context.cancel)) return fail(drawn.error());
+            if (!drawn && (!args.picture.empty() || context.cancel)) return drawn.error();
             if (drawn)
                 png = std::move(*drawn);
             else
@@ -317,12 +307,10 @@ int run_compare(CompareArguments args) {
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
-        const std::string text =
-            report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        const std::string text = report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
         io::OutputBatch batch;
-        if (Status ok = add_comparison(args, run, text, png, batch); !ok) return fail(ok.error());
-        if (Status ok = progress.publish(batch, [&] { print_result(args, run, text); }); !ok)
-            return fail(ok.error());
+        SINEW_TRY(add_comparison(args, run, text, png, batch));
+        SINEW_TRY(progress.publish(batch, [&] { print_result(args, run, text); }));
     }
     return report_gates(run.gates) ? done : gate_failed;
 }
@@ -402,7 +390,7 @@ void add_compare(CLI::App& app, int& exit) {
         ->group("Measures");
     c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which is slow")->group("Measures");
     add_machine_options(*c, *args);
-    c->callback([args, &exit] { exit = run_compare(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_compare(*args)); });
 }
 
 }  // namespace sinew::cli

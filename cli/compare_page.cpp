@@ -95,14 +95,14 @@ private:
 
     void histogram() {
         const std::vector<std::size_t> bins = l1_histogram(c_, 40);
-        const std::size_t most = std::max<std::size_t>(1, *std::max_element(bins.begin(), bins.end()));
+        const std::size_t highest = std::max<std::size_t>(1, *std::max_element(bins.begin(), bins.end()));
         add("<h2>L1 over the vertices</h2>\n<figure>");
         open_plot("Histogram of the L1 distance per vertex");
         // Heights by square root: a few bad vertices remain visible next to many good ones.
         const double wide = (x1 - x0) / static_cast<double>(bins.size());
-        auto height = [&](double n) { return (y1 - y0) * std::sqrt(n / static_cast<double>(most)); };
+        auto height = [&](double n) { return (y1 - y0) * std::sqrt(n / static_cast<double>(highest)); };
         for (const double part : {0.01, 0.1, 0.25, 0.5, 1.0}) {
-            const double n = std::round(part * static_cast<double>(most)), y = y1 - height(n);
+            const double n = std::round(part * static_cast<double>(highest)), y = y1 - height(n);
             put("<path class=\"axis\" d=\"M{},{:.1f}H{}\"/>\n", x0, y, x1);
             label(x0 - 6, y + 4, "end", fmt::format("{}", n));
         }

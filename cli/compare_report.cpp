@@ -10,7 +10,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 json ratio(std::size_t part, std::size_t whole) {
     return whole ? json(static_cast<double>(part) / static_cast<double>(whole)) : json(nullptr);

@@ -1,10 +1,10 @@
 // The result of `sinew compare` as JSON and as a page.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "io/json.h"
 #include "report/comparison.h"
 #include "sinew/io.h"
 #include "sinew/quality.h"
@@ -37,7 +37,7 @@ struct CompareRun {
 std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins);
 
 /// The keys are documented in docs/compare-report.md.
-nlohmann::ordered_json make_compare_report(const CompareRun& run);
+OrderedJson make_compare_report(const CompareRun& run);
 
 /// Whether pictures can be drawn: OpenGL was available at build time and is available now.
 Status check_pictures(Context& context);

@@ -12,12 +12,13 @@
 #include "command.h"
 #include "report/report.h"
 #include "sinew/bind.h"
+#include "sinew/content.h"
 #include "sinew/deform.h"
 
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct CutoutArguments : RunOptions {
     std::string input, bones, output, picture, posed, pose;
@@ -28,14 +29,14 @@ struct CutoutArguments : RunOptions {
 
 Status check_arguments(const CutoutArguments& args) {
     SINEW_TRY(check(args.options));
-    const std::string kind = extension_of(args.output);
+    const std::string kind = io::extension_of(args.output);
     if (kind != ".glb" && kind != ".gltf" && kind != ".json")
         return Error{ErrorCode::usage,
                      args.output + ": output must be .glb or .gltf, or .json for the skeleton JSON of Spine"};
     if (args.posed.empty() != args.pose.empty())
         return Error{ErrorCode::usage,
                      "--posed PNG and --pose FILE must be given together: the picture and its pose"};
-    const bool figure = extension_of(args.input) == ".json";
+    const bool figure = io::extension_of(args.input) == ".json";
     if (!figure && args.bones.empty())
         return Error{ErrorCode::usage, "a picture needs --bones FILE (or give a JSON file with layers as input)"};
     if (figure && !args.bones.empty())
@@ -46,16 +47,16 @@ Status check_arguments(const CutoutArguments& args) {
     return check_files(outputs, inputs);
 }
 
-nlohmann::ordered_json coverage_of(const BindReport& report) {
-    nlohmann::ordered_json out{{"share", report.covered()}};
+OrderedJson coverage_of(const BindReport& report) {
+    OrderedJson out{{"share", report.covered()}};
     for (std::size_t k = 0; k < report.coverage.size(); ++k)
         out[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
     return out;
 }
 
 /// docs/cutout.md.
-nlohmann::ordered_json make_report(const CutoutArguments& args, const CutoutFigure& figure,
-                                   const std::vector<CutoutPart>& parts) {
+OrderedJson make_report(const CutoutArguments& args, const CutoutFigure& figure,
+                        const std::vector<CutoutPart>& parts) {
     json layers = json::array(), warnings = json::array();
     BindReport all;
     std::size_t vertices = 0, triangles = 0;
@@ -125,10 +126,8 @@ nlohmann::ordered_json make_report(const CutoutArguments& args, const CutoutFigu
             {"warnings", warnings}};
 }
 
-void print_cutout_summary(const nlohmann::ordered_json& r) {
-    const auto count = [](const nlohmann::ordered_json& value, const char* key) {
-        return value[key].get<std::size_t>();
-    };
+void print_cutout_summary(const OrderedJson& r) {
+    const auto count = [](const OrderedJson& value, const char* key) { return value[key].get<std::size_t>(); };
     fmt::print("cut out {} layer{}: {} vertices, {} triangles, {} bones in {:.2f} s\n",
                count(r["counts"], "layers"), count(r["counts"], "layers") == 1 ? "" : "s",
                count(r["counts"], "vertices"), count(r["counts"], "triangles"), count(r["counts"], "bones"),
@@ -138,7 +137,7 @@ void print_cutout_summary(const nlohmann::ordered_json& r) {
                    layer["name"].get<std::string>(), count(layer, "pixels"), count(layer, "islands"),
                    count(layer, "holes"), layer["smallest_angle"].get<double>());
     fmt::print("  coverage  {:.2f} %\n", 100 * r["coverage"]["share"].get<double>());
-    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", shown(warning.get<std::string>()));
+    for (const auto& warning : one_of_each_kind(r["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", r["output"].get<std::string>());
 }
 
@@ -150,7 +149,7 @@ Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaIm
 /// The output: for Spine if its name ends in .json, else glTF.
 Status add_figure(io::OutputBatch& batch, const CutoutArguments& args, const CutoutFigure& figure,
                   const std::vector<CutoutPart>& parts) {
-    const std::string kind = extension_of(args.output);
+    const std::string kind = io::extension_of(args.output);
     if (kind == ".json") {
         const std::filesystem::path path(args.output);
         SINEW_TRY_LET(const std::string text,
@@ -172,15 +171,13 @@ Result<std::vector<Transform>> pose_transforms(const CutoutArguments& args, cons
     return skinning_matrices(skeleton, pose);
 }
 
-int run_cutout(CutoutArguments args) {
-    const Result<int> influences = influence_limit(args.max_influences);
-    if (!influences) return fail(influences.error());
-    args.options.finish.max_influences = *influences;
-    if (Status ok = check_arguments(args); !ok) return fail(ok.error());
+Result<int> run_cutout(CutoutArguments args) {
+    SINEW_TRY_LET(args.options.finish.max_influences, influence_limit(args.max_influences));
+    SINEW_TRY(check_arguments(args));
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
-    nlohmann::ordered_json report;
+    OrderedJson report;
     double covered = 1;
     {
         Progress progress(context, args.quiet || args.json);
@@ -189,46 +186,42 @@ int run_cutout(CutoutArguments args) {
         const Result<CutoutFigure> figure =
             io::load_cutout(is_figure ? args.input : args.bones,
                             is_figure ? std::nullopt : std::optional<std::filesystem::path>(args.input), &context);
-        if (!figure) return fail(figure.error());
+        if (!figure) return figure.error();
         const NamedFile outputs[] = {{"--output", args.output},
                                      {"--picture", args.picture},
                                      {"--posed", args.posed},
                                      {"--report", args.report}};
         for (const CutoutLayer& layer : figure->layers) {
             const NamedFile kept{"a picture of the figure", layer.path};
-            if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+            SINEW_TRY(check_kept(outputs, {&kept, 1}));
         }
-        const Result<std::vector<Transform>> transforms = pose_transforms(args, figure->skeleton, context);
-        if (!transforms) return fail(transforms.error());
+        SINEW_TRY_LET(const std::vector<Transform> transforms, pose_transforms(args, figure->skeleton, context));
         const double load_seconds = seconds_since(start_of_all);
 
         auto start = std::chrono::steady_clock::now();
-        const Result<std::vector<CutoutPart>> parts = cut_out(*figure, args.options, &context);
-        if (!parts) return fail(parts.error());
+        SINEW_TRY_LET(const std::vector<CutoutPart> parts, cut_out(*figure, args.options, &context));
         const double bind_seconds = seconds_since(start);
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
-        if (Status ok = add_figure(batch, args, *figure, *parts); !ok) return fail(ok.error());
+        SINEW_TRY(add_figure(batch, args, *figure, parts));
         if (!args.picture.empty()) {
-            const Result<RgbaImage> picture = weights_picture(*figure, *parts, &context);
-            if (!picture) return fail(picture.error());
-            if (Status ok = add_picture(batch, args.picture, *picture); !ok) return fail(ok.error());
+            SINEW_TRY_LET(const RgbaImage picture, weights_picture(*figure, parts, &context));
+            SINEW_TRY(add_picture(batch, args.picture, picture));
         }
         if (!args.posed.empty()) {
-            const Result<RgbaImage> picture = posed_picture(*figure, *parts, *transforms, &context);
-            if (!picture) return fail(picture.error());
-            if (Status ok = add_picture(batch, args.posed, *picture); !ok) return fail(ok.error());
+            SINEW_TRY_LET(const RgbaImage picture, posed_picture(*figure, parts, transforms, &context));
+            SINEW_TRY(add_picture(batch, args.posed, picture));
         }
-        report = make_report(args, *figure, *parts);
+        report = make_report(args, *figure, parts);
         report["seconds"] = {{"load", load_seconds},
                              {"bind", bind_seconds},
                              {"save", seconds_since(start)},
                              {"total", seconds_since(start_of_all)}};
         if (!args.report.empty()) {
             const std::string text = text_of(report);
-            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+            SINEW_TRY(batch.add(args.report, std::as_bytes(std::span(text))));
         }
         const Status published = progress.publish(batch, [&] {
             if (args.json) {
@@ -237,7 +230,7 @@ int run_cutout(CutoutArguments args) {
                 print_cutout_summary(report);
             }
         });
-        if (!published) return fail(published.error());
+        if (!published) return published.error();
         covered = report["coverage"]["share"].get<double>();
     }
     if (covered < args.require_coverage) {
@@ -311,7 +304,7 @@ void add_cutout(CLI::App& app, int& exit) {
         ->group("Weights");
     add_run_options(*c, *args);
     c->get_option("--report")->description("Write a JSON report to this file (docs/cutout.md)");
-    c->callback([args, &exit] { exit = run_cutout(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_cutout(*args)); });
 }
 
 }  // namespace sinew::cli

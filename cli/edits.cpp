@@ -27,8 +27,7 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
                                std::span<const Transform> transforms) {
     Adjustments out;
     if (!options.file.empty()) {
-        SINEW_TRY_LET(Adjustments read, io::load_edits(scene, options.file, context));
-        out = std::move(read);
+        SINEW_TRY_LET(out, io::load_edits(scene, options.file, context));
     }
     const Skeleton& skeleton = scene.skeleton;
     if (options.strict)
@@ -44,10 +43,8 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
         for (std::size_t v = 0; v < scene.positions.size(); ++v)
             if (!(*scene.weights)[v].empty()) out.locks.vertices[v] = true;
     }
-    if (Status ok = complete_edits(out, scene.mesh(), skeleton, scene.weights ? &*scene.weights : nullptr, context,
-                                   transforms);
-        !ok)
-        return ok.error();
+    SINEW_TRY(complete_edits(out, scene.mesh(), skeleton, scene.weights ? &*scene.weights : nullptr, context,
+                             transforms));
     return out;
 }
 

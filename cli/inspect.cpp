@@ -18,7 +18,7 @@
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct InspectArguments : InputOptions, MachineOptions {
     std::string input;
@@ -183,15 +183,14 @@ void note_rest_pose(const Inspected& in, std::vector<Odd>& odd) {
 
 Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     Inspected out;
-    Result<io::Contents> contents = io::contents_of(args.input, context, args.follow_links);
-    if (!contents) return contents.error();
-    out.contents = std::move(*contents);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), context);
+    SINEW_TRY_LET(io::Contents contents, io::contents_of(args.input, context, args.follow_links));
+    out.contents = std::move(contents);
+    Result<io::Scene> scene = load_model(args.input, args.load(args), context);
     if (!scene && args.skeleton.empty() && scene.error().code != ErrorCode::cancelled) {
         // A mesh without a skeleton can be looked at, too.
         io::LoadOptions bare = args.load(args);
         bare.fallback = Skeleton{{Joint{"none", -1, {}, {}}}, {}};
-        Result<io::Scene> mesh = io::load(args.input, bare, context);
+        Result<io::Scene> mesh = load_model(args.input, bare, context);
         if (!mesh) return scene.error();
         std::string why = scene.error().message;
         if (why.starts_with(args.input + ": ")) why.erase(0, args.input.size() + 2);
@@ -203,7 +202,8 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     out.scene = std::move(*scene);
     if (!out.has_skeleton) out.scene.skeleton = {};
     measure(out, context);
-    for (const std::string& warning : out.scene.warnings) out.odd.push_back({in_words(warning), ""});
+    for (const std::string& warning : one_of_each_kind(out.scene.warnings))
+        out.odd.push_back({in_words(warning), ""});
     if (Result<std::vector<io::Clip>> clips = io::clips(out.scene))
         out.clips = std::move(*clips);
     else
@@ -276,11 +276,11 @@ json inspect_json(const InspectArguments& args, const Inspected& in) {
 }
 
 /// "'a', 'b', 'c' and 12 more"
-std::string some(const std::vector<std::string>& names, std::size_t most) {
+std::string some(const std::vector<std::string>& names, std::size_t count) {
     std::string out;
-    for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    for (std::size_t i = 0; i < names.size() && i < count; ++i)
         out += fmt::format("{}'{}'", i ? ", " : "", printable(names[i], 60));
-    return names.size() > most ? out + fmt::format(" and {} more", names.size() - most) : out;
+    return names.size() > count ? out + fmt::format(" and {} more", names.size() - count) : out;
 }
 
 void print_joints(const InspectArguments& args, const Inspected& in) {
@@ -366,16 +366,15 @@ void print_inspected(const InspectArguments& args, const Inspected& in) {
     if (args.joints && in.has_skeleton) print_tree(in);
 }
 
-int run_inspect(const InspectArguments& args) {
+Result<int> run_inspect(const InspectArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    const Result<Inspected> found = inspect(args, &context);
-    if (!found) return fail(found.error());
+    SINEW_TRY_LET(const Inspected found, inspect(args, &context));
     if (args.json)
-        fmt::print("{}", text_of(inspect_json(args, *found)));
+        fmt::print("{}", text_of(inspect_json(args, found)));
     else
-        print_inspected(args, *found);
+        print_inspected(args, found);
     return done;
 }
 
@@ -397,7 +396,7 @@ void add_inspect(CLI::App& app, int& exit) {
     c->add_flag("--joints", args->joints,
                 "List all joints as a tree, with their part of the weights, or why they are idle");
     c->add_flag("--json", args->json, "Print JSON (docs/inspect.md)");
-    c->callback([args, &exit] { exit = run_inspect(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_inspect(*args)); });
 }
 
 }  // namespace sinew::cli

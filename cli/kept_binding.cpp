@@ -13,9 +13,8 @@ Error with_file(Error error, const std::string& path) {
 }  // namespace
 
 Result<Binding> read_binding(const std::string& path, const Context* context) {
-    Result<std::vector<std::byte>> bytes = io::read_file(path, context);
-    if (!bytes) return bytes.error();
-    Result<Binding> binding = Binding::from_bytes(*bytes);
+    SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path, context));
+    Result<Binding> binding = Binding::from_bytes(bytes);
     if (!binding) return with_file(binding.error(), path);
     return binding;
 }

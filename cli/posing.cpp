@@ -87,25 +87,21 @@ Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& optio
     std::optional<std::size_t> clip;
     if (!options.clip.empty()) {
         SINEW_TRY_LET(std::vector<io::Clip> clips, io::clips(scene));
-        SINEW_TRY_LET(std::size_t found, find_clip(clips, options.clip, input));
-        clip = found;
+        SINEW_TRY_LET(clip, find_clip(clips, options.clip, input));
     }
     Result<io::ScenePose> at = io::pose_at(scene, clip, options.time);
     if (!at || clip) return at;
     at->skinning.assign(scene.skeleton.joints.size(), Transform{});
     if (options.pose.empty()) return at;
     SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(scene.skeleton, options.pose, &context));
-    SINEW_TRY_LET(std::vector<Transform> posed, skinning_matrices(scene.skeleton, pose));
-    at->skinning = std::move(posed);
+    SINEW_TRY_LET(at->skinning, skinning_matrices(scene.skeleton, pose));
     return at;
 }
 
 Status take_weights(io::Scene& scene, const std::string& weights_file, const Context& context) {
     if (weights_file.empty()) return Done{};
-    Result<SkinWeights> weights =
-        io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file, &context);
-    if (!weights) return weights.error();
-    scene.weights = std::move(*weights);
+    SINEW_TRY_LET(scene.weights,
+                  io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file, &context));
     scene.other_poses.clear();
     return Done{};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/try.h"
 #include "posing.h"
 #include "report/questions_report.h"
 #include "report/report.h"
@@ -15,27 +16,25 @@ struct QuestionsArguments : InputOptions, MachineOptions {
     bool json = false;
 };
 
-int run_questions(const QuestionsArguments& args) {
+Result<int> run_questions(const QuestionsArguments& args) {
     Context context;
     args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
-    if (!scene) return fail(scene.error());
-    if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
-    if (!scene->weights)
-        return fail({ErrorCode::input, args.input +
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
+    SINEW_TRY(take_weights(scene, args.weights, context));
+    if (!scene.weights)
+        return Error{ErrorCode::input, args.input +
                                            ": the file has no weights to ask about (sinew bind computes them; "
-                                           "--weights takes them from a file)"});
-    const Result<std::vector<Question>> asked =
-        questions(scene->mesh(), scene->skeleton, *scene->weights, args.top, &context);
-    if (!asked) return fail(asked.error());
+                                           "--weights takes them from a file)"};
+    SINEW_TRY_LET(const std::vector<Question> asked,
+                  questions(scene.mesh(), scene.skeleton, *scene.weights, args.top, &context));
     if (args.json) {
-        fmt::print("{}", text_of(questions_json(*scene, *asked)));
+        fmt::print("{}", text_of(questions_json(scene, asked)));
         return done;
     }
-    for (std::size_t i = 0; i < asked->size(); ++i)
-        fmt::print("{:3}. {} ({:.1f} % of the surface)\n", i + 1, text_of((*asked)[i], scene->skeleton),
-                   100 * (*asked)[i].share);
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        fmt::print("{:3}. {} ({:.1f} % of the surface)\n", i + 1, text_of(asked[i], scene.skeleton),
+                   100 * asked[i].share);
     return done;
 }
 
@@ -55,7 +54,7 @@ void add_questions(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "JSON on standard output");
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");
-    c->callback([args, &exit] { exit = run_questions(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_questions(*args)); });
 }
 
 }  // namespace sinew::cli

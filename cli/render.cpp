@@ -72,9 +72,8 @@ Status read_views(const RenderArguments& args, PictureRequest& request) {
 
 /// What the options say without the file.
 Status read_options(const RenderArguments& args, PictureRequest& request) {
-    const Result<std::array<int, 2>> size = picture_size(args.size);
-    if (!size) return size.error();
-    request.look.width = (*size)[0], request.look.height = (*size)[1];
+    SINEW_TRY_LET(const auto size, picture_size(args.size));
+    request.look.width = size[0], request.look.height = size[1];
     SINEW_TRY(read_cut(args.cut, request.cut));
     SINEW_TRY(read_winding_numbers(args.winding_numbers, request));
     SINEW_TRY(read_views(args, request));
@@ -92,7 +91,7 @@ Status read_options(const RenderArguments& args, PictureRequest& request) {
 }
 
 Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Context& context) {
-    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(args), &context));
+    SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
     if (!args.joint_options.empty())
         SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
     SINEW_TRY(take_weights(scene, args.weights, context));
@@ -101,8 +100,7 @@ Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Con
         request.joints.push_back(joint);
     }
     if (!args.zoom.empty()) {
-        SINEW_TRY_LET(std::uint32_t joint, find_joint(scene.skeleton, args.zoom, args.input));
-        request.zoom = joint;
+        SINEW_TRY_LET(request.zoom, find_joint(scene.skeleton, args.zoom, args.input));
     }
     if (args.pose.pose.empty() && args.pose.clip.empty()) return scene;
     SINEW_TRY_LET(io::ScenePose at, read_pose(scene, args.pose, args.input, context));
@@ -129,9 +127,9 @@ Status check_combination(const RenderArguments& args) {
     return Done{};
 }
 
-int run_render(RenderArguments args) {
+Result<int> run_render(RenderArguments args) {
     if (args.view == View::joints && !args.view_given && !args.joints.empty()) args.view = View::joint;
-    if (Status ok = check_combination(args); !ok) return fail(ok.error());
+    SINEW_TRY(check_combination(args));
     const NamedFile outputs[] = {{"--output", args.output}};
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
@@ -139,32 +137,30 @@ int run_render(RenderArguments args) {
                                 {"--weights", args.weights},
                                 {"--pose", args.pose.pose}};
     if (!args.output.ends_with(".png"))
-        return fail(usage(args.output + ": the picture is a PNG: its name must end in .png"));
-    if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
+        return usage(args.output + ": the picture is a PNG: its name must end in .png");
+    SINEW_TRY(check_files(outputs, inputs));
     Context context;
     args.apply(context);
     {
         Progress progress(context, args.quiet);
         PictureRequest request;
-        if (Status ok = read_options(args, request); !ok) return fail(ok.error());
+        SINEW_TRY(read_options(args, request));
         progress.stage("load");
-        Result<io::Scene> scene = load(args, request, context);
-        if (!scene) return fail(scene.error());
-        const Result<DrawnPicture> drawn = draw_character(
-            std::move(*scene), request, [&](const char* stage) { progress.stage(stage); }, &context);
-        if (!drawn) return fail(drawn.error());
-        const Image& image = drawn->image;
-        Result<std::vector<std::byte>> png = encode_png(image);
-        if (!png) return fail(png.error());
+        SINEW_TRY_LET(io::Scene scene, load(args, request, context));
+        SINEW_TRY_LET(const DrawnPicture drawn,
+                      draw_character(
+                          std::move(scene), request, [&](const char* stage) { progress.stage(stage); }, &context));
+        const Image& image = drawn.image;
+        SINEW_TRY_LET(std::vector<std::byte> png, encode_png(image));
         io::OutputBatch batch;
-        if (Status ok = batch.add(args.output, *png); !ok) return fail(ok.error());
-        const std::size_t panels = drawn->panels;
+        SINEW_TRY(batch.add(args.output, png));
+        const std::size_t panels = drawn.panels;
         const Status published = progress.publish(batch, [&] {
             if (!args.quiet)
                 fmt::print("drew {} panel{} at {} x {} to {}\n", panels, panels == 1 ? "" : "s", image.width,
                            image.height, printable(args.output, 2000));
         });
-        if (!published) return fail(published.error());
+        if (!published) return published.error();
     }
     return done;
 }
@@ -228,7 +224,7 @@ void add_render(CLI::App& app, int& exit) {
         "JSON: shapes and other options of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
     add_machine_options(*c, *args, "Options");
     c->add_flag("--quiet", args->quiet, "Print errors only");
-    c->callback([args, &exit] { exit = run_render(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_render(*args)); });
 }
 
 }  // namespace sinew::cli

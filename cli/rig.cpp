@@ -5,14 +5,16 @@
 #include <fmt/core.h>
 
 #include "command.h"
+#include "core/try.h"
 #include "report/report.h"
 #include "report/rig_report.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
+#include "sinew/content.h"
 
 namespace sinew::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 struct RigArguments : MachineOptions {
     std::string input, output, report;
@@ -36,9 +38,9 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
                rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found,
                rig.limbs_expected, 100 * rig.symmetry);
     for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
-    for (const std::string& warning : warnings) fmt::print("  warning   {}\n", shown(warning));
+    for (const std::string& warning : one_of_each_kind(warnings)) fmt::print("  warning   {}\n", shown(warning));
     if (rig.confidence < 0.5) {
-        const bool only_skeleton = extension_of(args.output) == ".json";
+        const bool only_skeleton = io::extension_of(args.output) == ".json";
         const std::string words =
             only_skeleton ? args.input + " --skeleton " + args.output + " --view surface" : args.output;
         fmt::print("  next      look at it: sinew render {} -o rig.png --skeleton-overlay on\n", printable(words));
@@ -50,66 +52,58 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
 Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context& context) {
     io::LoadOptions load = args.reading();
     load.own_skeleton = {std::move(skeleton), "", {}};
-    return io::load(args.input, load, &context);
+    return load_model(args.input, load, &context);
 }
 
-int run_rig(const RigArguments& args) {
-    if (Status ok = check(args.options); !ok) return fail(ok.error());
-    const bool only_skeleton = extension_of(args.output) == ".json";
+Result<int> run_rig(const RigArguments& args) {
+    SINEW_TRY(check(args.options));
+    const bool only_skeleton = io::extension_of(args.output) == ".json";
     const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
     const NamedFile input{"the input", args.input};
-    if (Status ok = only_skeleton ? check_files(outputs, {&input, 1}) : check_outputs(outputs, {&input, 1}); !ok)
-        return fail(ok.error());
+    SINEW_TRY(only_skeleton ? check_files(outputs, {&input, 1}) : check_outputs(outputs, {&input, 1}));
     Context context;
     args.apply(context);
     Progress progress(context, args.quiet || args.as_json);
     progress.stage("load");
-    const Result<io::Contents> contents = io::contents_of(args.input, &context, args.follow_links);
-    if (!contents) return fail(contents.error());
-    if (contents->skins > 0)
-        return fail(
-            {ErrorCode::input, printable(args.input) + ": the file has a skin: sinew bind uses its skeleton"});
+    SINEW_TRY_LET(const io::Contents contents, io::contents_of(args.input, &context, args.follow_links));
+    if (contents.skins > 0)
+        return Error{ErrorCode::input,
+                     printable(args.input) + ": the file has a skin: sinew bind uses its skeleton"};
     Skeleton one;
     one.joints.emplace_back().name = "root";
     Result<io::Scene> scene = load_with(args, std::move(one), context);
-    if (!scene) return fail(scene.error());
+    if (!scene) return scene.error();
     const std::vector<Triangle> shape = scene->leading_triangles();
-    Result<Rig> rig = fit_template({scene->positions, shape, {}}, args.options, &context);
-    if (!rig) return fail(rig.error());
+    SINEW_TRY_LET(Rig rig, fit_template({scene->positions, shape, {}}, args.options, &context));
 
     io::OutputBatch batch;
     std::vector<std::string> warnings;
     if (only_skeleton) {
-        const std::string text = io::skeleton_json(rig->skeleton);
-        if (Status ok = batch.add(args.output, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+        const std::string text = io::skeleton_json(rig.skeleton);
+        SINEW_TRY(batch.add(args.output, std::as_bytes(std::span(text))));
     } else {
-        scene = load_with(args, rig->skeleton, context);
-        if (!scene) return fail(scene.error());
-        if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
-        const BindOptions options;
-        const Result<Binding> binding =
-            sinew::bind(scene->mesh(), scene->part_of_vertex, scene->skeleton, options, &context);
-        if (!binding) return fail(binding.error());
-        const Result<SkinWeights> weights = binding->weights();
-        if (!weights) return fail(weights.error());
-        warnings = binding->report().warnings;
+        scene = load_with(args, rig.skeleton, context);
+        if (!scene) return scene.error();
+        SINEW_TRY(io::check_output(*scene, args.output));
+        SINEW_TRY_LET(const Binding binding, sinew::bind(*scene, {}, {}, &context));
+        SINEW_TRY_LET(const SkinWeights weights, binding.weights());
+        warnings = binding.report().warnings;
         progress.stage("save");
-        if (const auto saved = io::save(*scene, *weights, args.output, {}, batch); !saved)
-            return fail(saved.error());
+        if (const auto saved = io::save(*scene, weights, args.output, {}, batch); !saved) return saved.error();
     }
-    const json report = make_rig_report(args, *rig, scene->positions.size(), warnings);
+    const json report = make_rig_report(args, rig, scene->positions.size(), warnings);
     if (!args.report.empty()) {
         const std::string text = text_of(report);
-        if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+        SINEW_TRY(batch.add(args.report, std::as_bytes(std::span(text))));
     }
     const auto print = [&] {
         if (args.as_json)
             fmt::print("{}", text_of(report));
         else if (!args.quiet)
-            print_rig(args, *rig, warnings);
+            print_rig(args, rig, warnings);
     };
-    if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
-    return rig->confidence < args.require_confidence ? gate_failed : done;
+    SINEW_TRY(progress.publish(batch, print));
+    return rig.confidence < args.require_confidence ? gate_failed : done;
 }
 
 std::string templates_help() {
@@ -141,7 +135,7 @@ void add_rig(CLI::App& app, int& exit) {
     c->add_flag("--json", args->as_json, "Print it as JSON");
     add_machine_options(*c, *args, "Options");
     c->add_flag("--quiet", args->quiet, "Print errors only");
-    c->callback([args, &exit] { exit = run_rig(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_rig(*args)); });
 }
 
 }  // namespace sinew::cli

@@ -22,6 +22,7 @@
 
 #include "command.h"
 #include "core/try.h"
+#include "sinew/content.h"
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
 #include "sinew/io.h"
@@ -63,7 +64,7 @@ std::string encoded(const std::string& name) {
 /// what to print of a mesh without a skeleton.
 Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context& context, std::string& remark) {
     const fs::path input(args.input);
-    const std::string kind = extension_of(args.input);
+    const std::string kind = io::extension_of(args.input);
     if ((kind == ".png" || kind == ".json") && (args.skeleton_scale != 1 || args.prop || !args.fit_check.empty()))
         return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check are for a mesh, not for " +
                                            printable(args.input) + " (leave them out)"};
@@ -85,7 +86,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
             for (const CutoutLayer& layer : figure.layers) pictures.emplace_back(layer.path);
         return pictures;
     }
-    const Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
+    const Result<io::Scene> scene = load_model(args.input, args.load(args), &context);
     if (scene) return io::external_files(*scene);
     if (!args.skeleton.empty() || args.skeleton_scale != 1 || args.prop) return scene.error();
     // A mesh without a skeleton opens with any one. Then the page gives it another.
@@ -93,7 +94,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context&
     one.joints.emplace_back().name = "root";
     io::LoadOptions load = args.reading();
     load.own_skeleton = {std::move(one), "", {}};
-    const Result<io::Scene> bare = io::load(args.input, load, &context);
+    const Result<io::Scene> bare = load_model(args.input, load, &context);
     if (!bare) return scene.error();
     remark = shown(scene.error().message, std::string::npos) +
              "\nThe page opens the mesh without a skeleton: choose a template or draw one there.";
@@ -115,12 +116,11 @@ Status add_input(Site& site, const StudioArguments& args, Context& context, std:
     SINEW_TRY_LET(const std::vector<fs::path> beside, files_beside(args, context, remark));
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
     // The page reads glTF only.
-    Result<std::vector<std::byte>> converted = io::converted_to_glb(input, &context, args.follow_links);
-    if (!converted) return converted.error();
+    SINEW_TRY_LET(std::vector<std::byte> converted, io::converted_to_glb(input, &context, args.follow_links));
     std::string opened = input.filename().string();
-    if (!converted->empty()) {
+    if (!converted.empty()) {
         opened = input.stem().string() + ".glb";
-        site.files["open/" + opened] = std::move(*converted);
+        site.files["open/" + opened] = std::move(converted);
     } else if (Status ok = add(input, opened); !ok) {
         return ok;
     }
@@ -248,20 +248,20 @@ void open_browser(const std::string& page) {
 }
 
 /// Answers requests until the process ends.
-int serve(const Site& site, int listener) {
+Result<int> serve(const Site& site, int listener) {
     static std::atomic<int> open{0};
-    constexpr int most = 64;
+    constexpr int max_open = 64;
     for (;;) {
         const int to = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
         if (to < 0) {
             if (errno == EINTR || errno == ECONNABORTED) continue;
             // Descriptors or memory are used up: some connections end soon.
             if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-                return fail(system_error("accept"));
+                return system_error("accept");
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
             continue;
         }
-        if (open >= most) {
+        if (open >= max_open) {
             ::close(to);
             continue;
         }
@@ -279,19 +279,18 @@ int serve(const Site& site, int listener) {
     }
 }
 
-int run_studio(const StudioArguments& args) {
+Result<int> run_studio(const StudioArguments& args) {
     Site site;
-    const Result<std::string> page = find_page(args.page);
-    if (!page) return fail(page.error());
-    if (Status ok = add_page(site, *page); !ok) return fail(ok.error());
+    SINEW_TRY_LET(const std::string page, find_page(args.page));
+    SINEW_TRY(add_page(site, page));
     std::string query, remark;
     Context context;
     args.apply(context);
-    if (Status ok = add_input(site, args, context, query, remark); !ok) return fail(ok.error());
+    SINEW_TRY(add_input(site, args, context, query, remark));
     site.secret = secret();
 
     const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (listener.at < 0) return fail(system_error("no socket"));
+    if (listener.at < 0) return system_error("no socket");
     const int yes = 1;
     ::setsockopt(listener.at, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     sockaddr_in address{};
@@ -299,11 +298,11 @@ int run_studio(const StudioArguments& args) {
     address.sin_port = htons(static_cast<std::uint16_t>(args.port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (::bind(listener.at, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return fail(system_error(fmt::format("port {} (--port 0 takes a free one)", args.port)));
+        return system_error(fmt::format("port {} (--port 0 takes a free one)", args.port));
     socklen_t size = sizeof address;
     ::getsockname(listener.at, reinterpret_cast<sockaddr*>(&address), &size);
     site.port = ntohs(address.sin_port);
-    if (::listen(listener.at, 64) != 0) return fail(system_error("listen"));
+    if (::listen(listener.at, 64) != 0) return system_error("listen");
 
     const std::string url = fmt::format("http://127.0.0.1:{}/{}/{}", site.port, site.secret, query);
     fmt::print("sinew studio is at {}\n{}{}Ctrl-C ends it.\n", url, remark, remark.empty() ? "" : "\n");
@@ -346,7 +345,7 @@ void add_studio(CLI::App& app, int& exit) {
         ->capture_default_str();
     c->add_flag("--no-open", args->no_open, "Only print the address");
     c->add_option("--page", args->page, "Folder of the page, if it is not next to the program");
-    c->callback([args, &exit] { exit = run_studio(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_studio(*args)); });
 }
 
 }  // namespace sinew::cli

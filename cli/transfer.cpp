@@ -7,6 +7,7 @@
 #include <map>
 
 #include "command.h"
+#include "core/try.h"
 #include "report/report.h"
 #include "sinew/near.h"
 #include "sinew/quality.h"
@@ -33,19 +34,18 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
         for (const Influence& i : weights[v])
             if (match.joint_of[i.joint] >= target.skeleton.joints.size()) ++missing[i.joint];
     if (missing.empty()) return renumber(weights, match.joint_of);
-    const auto most = std::max_element(missing.begin(), missing.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto largest = std::max_element(missing.begin(), missing.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
     return Error{ErrorCode::input,
                  fmt::format("{}: it has no joint '{}', which {} of its vertices need{} (joints are matched by "
                              "name: rename it, or give the target the source's skeleton)",
-                             target_name, source.skeleton.joints[most->first].name, most->second,
+                             target_name, source.skeleton.joints[largest->first].name, largest->second,
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 
-nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::Scene& source,
-                                       const io::Scene& target, const Transfer& moved,
-                                       const std::vector<std::string>& notes) {
-    nlohmann::ordered_json coverage = {{"share", moved.covered()}};
+OrderedJson transfer_report(const TransferArguments& args, const io::Scene& source, const io::Scene& target,
+                            const Transfer& moved, const std::vector<std::string>& notes) {
+    OrderedJson coverage = {{"share", moved.covered()}};
     for (std::size_t k = 0; k < moved.counts.size(); ++k)
         coverage[std::string(to_string(static_cast<TransferHow>(k)))] = moved.counts[k];
     std::vector<std::string> warnings = source.warnings;
@@ -60,9 +60,8 @@ nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::
         {"options",
          {{"distance", as_given(args.options.distance)},
           {"angle", as_given(args.options.angle)},
-          {"max_influences", finish.max_influences == all_influences
-                                 ? nlohmann::ordered_json("all")
-                                 : nlohmann::ordered_json(finish.max_influences)},
+          {"max_influences",
+           finish.max_influences == all_influences ? OrderedJson("all") : OrderedJson(finish.max_influences)},
           {"limit_rule", name_of(finish.limit_rule)},
           {"weight_format", name_of(args.save.weight_format)},
           {"threads", args.threads}}},
@@ -79,7 +78,7 @@ nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::
     };
 }
 
-void print_transfer_summary(const nlohmann::ordered_json& report) {
+void print_transfer_summary(const OrderedJson& report) {
     fmt::print("transferred weights to {} vertices in {:.2f} s\n", report["counts"]["vertices"].get<std::size_t>(),
                report["seconds"]["total"].get<double>());
     fmt::print("  coverage  {:.2f} %", 100 * report["coverage"]["share"].get<double>());
@@ -88,85 +87,77 @@ void print_transfer_summary(const nlohmann::ordered_json& report) {
     fmt::print("\n");
     for (const auto& note : report["notes"])
         fmt::print("  note      {}\n", printable(note.get<std::string>(), 2000));
-    for (const auto& warning : report["warnings"])
-        fmt::print("  warning   {}\n", shown(warning.get<std::string>()));
+    for (const auto& warning : one_of_each_kind(report["warnings"])) fmt::print("  warning   {}\n", shown(warning));
     fmt::print("  output    {}\n", report["output"].get<std::string>());
 }
 
-void print_result(const TransferArguments& args, const nlohmann::ordered_json& report) {
+void print_result(const TransferArguments& args, const OrderedJson& report) {
     if (args.json)
-        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        fmt::print("{}\n", report.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
     else if (!args.quiet)
         print_transfer_summary(report);
 }
 
-int run_transfer(TransferArguments args) {
-    const Result<int> influences = influence_limit(args.max_influences);
-    if (!influences) return fail(influences.error());
-    args.options.finish.max_influences = *influences;
-    if (Status ok = check(args.options); !ok) return fail(ok.error());
+Result<int> run_transfer(TransferArguments args) {
+    SINEW_TRY_LET(args.options.finish.max_influences, influence_limit(args.max_influences));
+    SINEW_TRY(check(args.options));
     const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
     const NamedFile inputs[] = {{"the target", args.target}, {"the source", args.source}};
-    if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+    SINEW_TRY(check_outputs(outputs, inputs));
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
-    nlohmann::ordered_json report;
+    OrderedJson report;
     double covered = 0, matched = 0;
     std::size_t nearest = 0;
     {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
-        Result<io::Scene> source = io::load(args.source, args.reading(), &context);
-        if (!source) return fail(source.error());
-        if (!source->weights)
-            return fail(
-                {ErrorCode::input, args.source + ": it has no weights to transfer (sinew bind computes them)"});
+        SINEW_TRY_LET(io::Scene source, load_model(args.source, args.reading(), &context));
+        if (!source.weights)
+            return Error{ErrorCode::input,
+                         args.source + ": it has no weights to transfer (sinew bind computes them)"};
         io::LoadOptions load = args.reading();
-        load.fallback = source->skeleton;
+        load.fallback = source.skeleton;
         load.fallback->skins.clear();
-        Result<io::Scene> target = io::load(args.target, load, &context);
-        if (!target) return fail(target.error());
-        if (Status ok = io::check_output(*target, args.output); !ok) return fail(ok.error());
-        for (const io::Scene* scene : {&*source, &*target})
+        SINEW_TRY_LET(io::Scene target, load_model(args.target, load, &context));
+        SINEW_TRY(io::check_output(target, args.output));
+        for (const io::Scene* scene : {&source, &target})
             for (const auto& file : io::external_files(*scene)) {
                 const NamedFile kept{"a file that an input refers to", file.string()};
-                if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+                SINEW_TRY(check_kept(outputs, {&kept, 1}));
             }
         const double load_seconds = seconds_since(start_of_all);
 
         auto start = std::chrono::steady_clock::now();
         progress.stage("transfer");
-        args.options.diagonal = near_diagonal(source->mesh(), source->skeleton, &context);
-        Result<Transfer> moved = transfer(source->mesh(), *source->weights, target->mesh(), args.options, &context);
-        if (!moved) return fail(moved.error());
-        Result<SkinWeights> weights = on_joints_of(*target, *source, moved->weights, args.target);
-        if (!weights) return fail(weights.error());
-        if (Status ok = io::check_weights(*target, *weights, args.source); !ok) return fail(ok.error());
+        args.options.diagonal = near_diagonal(source.mesh(), source.skeleton, &context);
+        SINEW_TRY_LET(Transfer moved,
+                      transfer(source.mesh(), *source.weights, target.mesh(), args.options, &context));
+        SINEW_TRY_LET(SkinWeights weights, on_joints_of(target, source, moved.weights, args.target));
+        SINEW_TRY(io::check_weights(target, weights, args.source));
         const double transfer_seconds = seconds_since(start);
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
-        Result<io::SaveReport> saved = io::save(*target, *weights, args.output, args.save, batch);
-        if (!saved) return fail(saved.error());
+        SINEW_TRY_LET(io::SaveReport saved, io::save(target, weights, args.output, args.save, batch));
         const double save_seconds = seconds_since(start);
 
-        covered = moved->covered();
-        matched = moved->matched();
-        nearest = moved->counts[static_cast<std::size_t>(TransferHow::nearest)];
-        report = transfer_report(args, *source, *target, *moved, saved->notes);
+        covered = moved.covered();
+        matched = moved.matched();
+        nearest = moved.counts[static_cast<std::size_t>(TransferHow::nearest)];
+        report = transfer_report(args, source, target, moved, saved.notes);
         report["seconds"] = {{"load", load_seconds},
                              {"transfer", transfer_seconds},
                              {"save", save_seconds},
                              {"total", seconds_since(start_of_all)}};
         if (!args.report.empty()) {
-            const std::string text =
-                report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+            const std::string text = report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+            SINEW_TRY(batch.add(args.report, std::as_bytes(std::span(text))));
         }
-        if (Status ok = progress.publish(batch, [&] { print_result(args, report); }); !ok) return fail(ok.error());
+        SINEW_TRY(progress.publish(batch, [&] { print_result(args, report); }));
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr,
@@ -201,8 +192,7 @@ void add_transfer(CLI::App& app, int& exit) {
          "target", args->target,
          "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
         ->required();
-    c->add_option("-o,--output", args->output,
-                  "GLB, glTF or VRM to write, of an FBX also FBX: the target with weights")
+    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write: the target with weights")
         ->required();
     c->add_option("--distance", args->options.distance,
                   "Maximum distance of a match, as a fraction of the diagonal of the source")
@@ -227,7 +217,7 @@ void add_transfer(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     add_machine_options(*c, *args, "Options");
-    c->callback([args, &exit] { exit = run_transfer(*args); });
+    c->callback([args, &exit] { exit = exit_of(run_transfer(*args)); });
 }
 
 }  // namespace sinew::cli

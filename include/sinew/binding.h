@@ -60,7 +60,7 @@ struct BindReport {
 
     /// Number of vertices of the mesh.
     std::size_t vertices() const;
-    /// Share of weighted, bridged and outside vertices among those that belong to a triangle, 0..1.
+    /// Fraction of weighted, bridged and outside vertices among those that belong to a triangle, 0..1.
     double covered() const;
 };
 
@@ -145,11 +145,9 @@ public:
     /// wrong and where, or a binding whose indices are in range and whose numbers are finite.
     static Result<Binding> from_bytes(std::span<const std::byte> bytes);
 
-    /// For the library itself: the state, whose type is not public.
-    explicit Binding(std::shared_ptr<const BindingState> state);
-    const BindingState& state() const { return *state_; }
-
 private:
+    friend struct BindingState;
+    explicit Binding(std::shared_ptr<const BindingState> state);
     std::shared_ptr<const BindingState> state_;
 };
 

@@ -12,6 +12,9 @@
 
 namespace sinew::io {
 
+/// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
+std::string extension_of(const std::filesystem::path& path);
+
 /// A file that is read, and as what: "--edits".
 struct KeyFile {
     std::string role;

@@ -17,6 +17,9 @@
 namespace sinew {
 
 /// A point or direction. Right-handed, y up, in the units of the scene (metres in glTF).
+/// An index that is none: of no joint, vertex, triangle or leaf.
+inline constexpr std::uint32_t no_index = 0xffffffffu;
+
 struct Vec3 {
     float x = 0, y = 0, z = 0;
     friend bool operator==(const Vec3&, const Vec3&) = default;
@@ -43,9 +46,9 @@ struct Error {
 };
 
 /// Text from a file as it may stand in a message: control characters, line breaks, invisible marks and bytes that
-/// are not UTF-8 become \\xNN, and "…" replaces the text after `most` characters. Names of files, joints and meshes
-/// are untrusted: they must not control a terminal, forge a line of a log or fill it. O(text).
-std::string printable(std::string_view text, std::size_t most = 200);
+/// are not UTF-8 become \\xNN, and "…" replaces the text after `max_length` characters. Names of files, joints and
+/// meshes are untrusted: they must not control a terminal, forge a line of a log or fill it. O(text).
+std::string printable(std::string_view text, std::size_t max_length = 200);
 
 /// " (did you mean 'a', 'b' or 'c'?)": for a word that is not known, at most three known ones that are spelled much
 /// like it, the nearest first; empty where none is. Case counts little, and so does a namespace ("rig:") before a

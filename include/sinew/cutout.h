@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sinew/core.h"
-#include "sinew/domain.h"
 #include "sinew/skeleton.h"
+#include "sinew/voxels.h"
 #include "sinew/weights.h"
 
 namespace sinew {
@@ -27,7 +27,7 @@ struct RgbaImage {
 };
 
 /// Reads a PNG of any kind (palette, grey, 16 bits, interlaced). `name` is used in messages. An error of code input
-/// says what is wrong with the file; one of more than most_pixels along a side is refused before it is unpacked,
+/// says what is wrong with the file; one of more than max_pixels along a side is refused before it is unpacked,
 /// and so is one for which Context::memory_limit is too low.
 Result<RgbaImage> decode_png(std::span<const std::byte> bytes, const std::string& name, Context* context = nullptr);
 

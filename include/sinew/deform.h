@@ -77,10 +77,10 @@ struct Surface {
 };
 
 /// The falloff in a pose: `base` with the values of `angles` added in order. Without a selection a value is set in
-/// FalloffMap::of_joint; with a selection it is blended into the values of the selected vertices, by their share.
-/// The angle of a joint is that of the rotation that leads from its parent's transform to its
-/// own, 0 at the bind pose. `transforms`: one per joint (see skinning_matrices), or none for the bind pose.
-/// O(joints + angles · V).
+/// FalloffMap::of_joint; with a selection it is blended into the values of the selected vertices, by their
+/// fraction. The angle of a joint is that of the rotation that leads from its parent's transform to its own, 0 at
+/// the bind pose. `transforms`: one per joint (see skinning_matrices), or none for the bind pose. O(joints + angles
+/// · V).
 FalloffMap falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
                       std::span<const Transform> transforms, FalloffMap base = {});
 

@@ -39,7 +39,7 @@ struct Mirror {
     std::string side;
     std::array<double, 3> point{0, 0, 0};   ///< on the plane
     std::array<double, 3> normal{1, 0, 0};  ///< unit vector, towards the side that is copied
-    /// Per joint: its mirror image, which is itself for a joint on the plane, or DistanceTable::none.
+    /// Per joint: its mirror image, which is itself for a joint on the plane, or no_index.
     std::vector<std::uint32_t> partner;
     /// Tolerances are shares of this length: the diagonal of the near part of the mesh; 0: of the whole mesh.
     double size = 0;
@@ -176,10 +176,8 @@ public:
     /// within the radius of each of these dabs; O((V + T) log T) for the first brush.
     void mark(const Brush& brush, std::size_t first, std::span<float> selection) const;
 
-    /// For the library itself: the state, whose type is not public.
-    EditSurfaceState& state() const { return *state_; }
-
 private:
+    friend struct EditSurfaceState;
     std::shared_ptr<EditSurfaceState> state_;
 };
 

@@ -128,6 +128,10 @@ struct LoadOptions {
 /// limited to Context::memory_limit, or without one to 2 GB and 64 times the file. Context::cancel stops reading.
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {}, Context* context = nullptr);
 
+/// Bytes that the files of the scene take, with what they decompress to: what is left of Context::memory_limit is
+/// for other models and for the work on them, if the caller takes it off.
+std::size_t memory_of(const Scene& scene);
+
 /// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
 /// files must lie in `base` or below it; other URIs are an error.
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
@@ -157,7 +161,7 @@ struct Contents {
     std::string vrm;        ///< version of VRM, or empty
     std::size_t bytes = 0;
     std::size_t nodes = 0, meshes = 0, skins = 0, materials = 0, images = 0, animations = 0;
-    std::size_t morph_targets = 0;     ///< the most that a mesh has
+    std::size_t morph_targets = 0;     ///< the maximum of a mesh
     std::size_t draco_primitives = 0;  ///< compressed ones
     std::size_t meshopt_views = 0;     ///< compressed ones
     std::vector<std::string> extensions, required;
@@ -211,6 +215,8 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, const Context* context = nullptr);
 
 enum class WeightFormat { f32, u16, u8 };
+/// The unit of lengths in a new FBX file.
+enum class FbxUnit { cm, m };
 
 struct SaveOptions {
     WeightFormat weight_format = WeightFormat::f32;
@@ -226,6 +232,7 @@ struct SaveOptions {
     /// Writes the inverse bind matrices that are missing or cannot be inverted, as the nodes' rest pose gives them.
     /// Otherwise the file keeps its own, and what is bound to such a joint collapses in a viewer (load warns).
     bool repair_matrices = false;
+    FbxUnit fbx_unit = FbxUnit::cm;
 };
 
 /// Changes by save other than weights, for the report.
@@ -283,7 +290,7 @@ private:
 /// the process. Nothing may be written afterwards.
 void remove_unfinished_files() noexcept;
 
-/// Whether save can write to a file of this name: it must end in .glb, .vrm or .gltf.
+/// Whether save can write to a file of this name: it must end in .glb, .vrm, .gltf or .fbx.
 Status check_output(const std::filesystem::path& path);
 /// The same for a scene: only a VRM can be written as .vrm.
 Status check_output(const Scene& scene, const std::filesystem::path& path);
@@ -292,7 +299,7 @@ Status check_output(const Scene& scene, const std::filesystem::path& path);
 /// with `name`, the file that the weights came from, and names vertex and joint.
 Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name);
 
-/// Writes the scene's document with new weights as .glb, .vrm or .gltf. Minimal: JSON text and bytes that do
+/// Writes the scene's document with new weights as .glb, .vrm, .gltf or .fbx. Minimal: JSON text and bytes that do
 /// not concern JOINTS_n/WEIGHTS_n (or a new skin, or SaveOptions::clips) are copied unchanged; nothing is
 /// renumbered. The file shows at rest what was bound: so inverse bind matrices that nothing showed (placeholders of
 /// joints without weights) are written as bound where the new weights use them, and meshes of Scene::other_poses in
@@ -304,6 +311,9 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
 /// the output: buffers as they were when the scene was loaded. A file with other content under such a name, then or
 /// when the files appear, is an error; so is, in the folder of the input, a buffer that has changed. All files
 /// appear, or none does. A GLB that is made from a .gltf contains its images.
+///
+/// .fbx: of an FBX, the file with other clusters (docs/formats.md); of other scenes, and where joints or clips are
+/// added, a new one.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 

@@ -13,8 +13,8 @@ namespace sinew {
 /// (select_deforming). O(V + T); if something is far, also the time of analyse_mesh.
 std::vector<Triangle> near_triangles(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr);
 
-/// The diagonal of the box of these triangles if others are far; 0 if none is: lengths are then shares of the whole
-/// mesh. Cost as above.
+/// The diagonal of the box of these triangles if others are far; 0 if none is: lengths are then fractions of the
+/// whole mesh. Cost as above.
 double near_diagonal(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr);
 
 }  // namespace sinew

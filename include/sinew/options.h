@@ -84,7 +84,7 @@ struct BindOptions {
     /// mesh touch, with voxels.resolution pixels (here up to 4096) along the longest side. Must outlive the call.
     const PixelMask* mask = nullptr;
     float penalty = 4;  ///< GeodesicOptions::penalty
-    /// Share, ≥ 0, of the length by which a vertex lies beyond an open end of a bone, added to its distance.
+    /// Fraction, ≥ 0, of the length by which a vertex lies beyond an open end of a bone, added to its distance.
     /// Without it parent and child would be equally far in the wedge behind a joint. Unpublished.
     float overshoot = 0;
     /// connectivity: the range along its closest bone (0 head, 1 tail) in which a vertex follows only that bone.
@@ -112,8 +112,8 @@ struct BindOptions {
     /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; (0, 1e6]. Larger values make
     /// harder joints.
     float heat_transfer = 4;
-    /// surface_heat: the share of the correction that was learned from artists' weights; [0, 1]. Less than 1, since
-    /// a character may be unlike all that were learned from.
+    /// surface_heat: the strength of the correction that was learned from artists' weights; [0, 1]. Less than 1,
+    /// since a character may be unlike all that were learned from.
     float learned = 0.7f;
     FalloffOptions falloff{.law = FalloffLaw::power, .map = {}};
     FinishOptions finish;

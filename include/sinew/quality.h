@@ -35,13 +35,12 @@ Result<Smoothness> smoothness(const MeshView& mesh, const Skeleton& skeleton, co
 
 /// A mirror plane of a skeleton, and pairs of joints and of vertices across it.
 struct Symmetry {
-    static constexpr std::uint32_t none = 0xffffffffu;
     std::array<double, 3> point{0, 0, 0};
     std::array<double, 3> normal{1, 0, 0};  ///< unit vector
-    std::vector<std::uint32_t> joint;       ///< per joint: its partner, itself where it lies on the plane, or none
-    std::vector<std::uint32_t> vertex;      ///< per vertex: the nearest to its mirrored place, or none
-    double joint_share = 0;                 ///< of the joints that deform: those that have a partner
-    double vertex_share = 0;                ///< of the vertices, the same
+    std::vector<std::uint32_t> joint;   ///< per joint: its partner, itself where it lies on the plane, or no_index
+    std::vector<std::uint32_t> vertex;  ///< per vertex: the nearest to its mirrored place, or no_index
+    double joint_share = 0;             ///< of the joints that deform: those that have a partner
+    double vertex_share = 0;            ///< of the vertices, the same
 };
 /// Finds the plane from the positions and parents of joints; names only distinguish joints at one position.
 /// Planes that are tried: those between two joints of one parent, and those across x, y and z through the middle of
@@ -61,7 +60,7 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
                                      Context* context = nullptr);
 
 /// Weight of joints that are far away. Distance is measured inside the volume (voxels, steps of length, no
-/// penalty; loose parts joined across their narrowest gaps). With d_j from the bones of joint j, d the least of
+/// penalty; loose parts joined across their narrowest gaps). With d_j from the bones of joint j, d the smallest of
 /// them all and n the joint that has it: w_j is far away where d_j - d > max(d, half the length of n's longest
 /// bone, two voxels). If the bones of n are points, the distance to the nearest other joint that is used replaces
 /// their length.
@@ -178,9 +177,9 @@ struct PoseSummary {
 };
 PoseSummary summarise(std::span<const PoseComparison> poses, PoseKind kind);
 
-/// Weights along the chain of joints that has most of the difference: from a branching of the skeleton (of the part
-/// that has weights) to the next or to the end. Vertices whose strongest joint, on either side, is in the chain,
-/// sorted by the arc length of the nearest point on the polyline through the joints.
+/// Weights along the chain of joints with the largest part of the difference: from a branching of the skeleton (of
+/// the part that has weights) to the next or to the end. Vertices whose strongest joint, on either side, is in the
+/// chain, sorted by the arc length of the nearest point on the polyline through the joints.
 struct LimbProfile {
     std::vector<std::uint32_t> joints;      ///< parent of the chain's first joint, where it has one, then the chain
     std::vector<double> joint_at;           ///< arc length of each, scene units
@@ -199,9 +198,9 @@ struct TrimmedComparison {
 struct Comparison {
     std::vector<float> vertex_l1;  ///< V: Σ_j |w_a - w_b|, 0..2
     Distribution l1;
-    double precision = 0;            ///< of B's influences, share that A has; 0 where B has none
-    double recall = 0;               ///< of A's influences, share that B has; 0 where A has none
-    double strongest_agreement = 0;  ///< share of vertices
+    double precision = 0;            ///< of B's influences, fraction that A has; 0 where B has none
+    double recall = 0;               ///< of A's influences, fraction that B has; 0 where A has none
+    double strongest_agreement = 0;  ///< fraction of the vertices
     TrimmedComparison trimmed;
     WeightsQuality a, b;
     std::vector<JointComparison> joints;        ///< those with weight in A or B; most l1 first, then by index

@@ -78,7 +78,8 @@ struct Paint {
     /// A part of a triangle that has one colour.
     struct Piece {
         std::uint32_t triangle;
-        std::array<std::array<float, 2>, 3> corners;  ///< shares of the triangle's second and third vertex
+        std::array<std::array<float, 2>, 3>
+            corners;  ///< barycentric coordinates of the triangle's second and third vertex
         Rgb colour;
     };
     std::vector<Piece> pieces;  ///< together they cover every triangle

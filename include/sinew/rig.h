@@ -31,7 +31,7 @@ struct Rig {
     /// a pair have the same length, whether arms are thin, how much of the volume is connected, whether there are
     /// other limbs. Below 0.5 a person should look at it.
     double confidence = 0;
-    double symmetry = 0;             ///< share of the volume that is its own mirror image, 0 to 1
+    double symmetry = 0;             ///< fraction of the volume that is its own mirror image, 0 to 1
     std::size_t limbs_found = 0;     ///< limbs of the template that end in a tip of the mesh
     std::size_t limbs_expected = 0;  ///< limbs of the template, without those that a character may lack (a tail)
     std::vector<std::string> notes;  ///< sentences: what was not found, what was done instead

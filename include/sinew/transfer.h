@@ -36,9 +36,9 @@ struct Transfer {
     std::vector<TransferHow> how;         ///< per vertex of the target
     std::array<std::size_t, 4> counts{};  ///< number of vertices by TransferHow
     std::vector<std::string> warnings;
-    /// Share of matched and inpainted vertices among those that belong to a triangle, 0..1.
+    /// Fraction of matched and inpainted vertices among those that belong to a triangle, 0..1.
     double covered() const;
-    /// Share of matched vertices among those, 0..1. Small if the meshes do not lie on each other.
+    /// Fraction of matched vertices among those, 0..1. Small if the meshes do not lie on each other.
     double matched() const;
 };
 

@@ -12,7 +12,7 @@
 
 namespace sinew {
 
-/// One joint's share of a vertex.
+/// One joint's weight at a vertex.
 struct Influence {
     std::uint32_t joint = 0;
     float weight = 0;
@@ -53,9 +53,8 @@ std::vector<double> joint_use(const SkinWeights& weights, std::size_t joint_coun
 inline constexpr int all_influences = 0;
 
 /// The nearest joints of every vertex: V rows of `width` slots, sorted by distance, then by joint.
-/// Distances in scene units; an unused slot has joint = none and distance = +inf.
+/// Distances in scene units; an unused slot has joint = no_index and distance = +inf.
 struct DistanceTable {
-    static constexpr std::uint32_t none = 0xffffffffu;
     std::size_t vertices = 0;
     std::size_t width = 0;
     std::vector<std::uint32_t> joint;  ///< vertices × width
@@ -94,7 +93,7 @@ std::string_view to_string(FalloffLaw law);
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
-    /// V or empty (all 1): the share, 0..1, of a vertex's own value; the rest is its value without it.
+    /// V or empty (all 1): the fraction, 0..1, of a vertex's own value; the rest is its value without it.
     std::vector<float> share_of_vertex;
     /// Per joint or empty: alpha, also for laws that another parameter shapes. If alpha shapes the law, of_joint
     /// takes precedence.

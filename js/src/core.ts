@@ -602,7 +602,7 @@ export class Core {
     });
   }
 
-  /** Binds. progress: the stage, and the share of the whole bind that is done. A first, coarser result is given to `early`, with weights and positions for `shown`. It replaces the previous
+  /** Binds. progress: the stage, and the fraction of the whole bind that is done. A first, coarser result is given to `early`, with weights and positions for `shown`. It replaces the previous
    * binding, and stays if the bind is stopped after it. */
   bind(settings: Settings, progress: (stage: string, fraction: number) => void, shown: Shown | null = null,
        early: (result: Early) => void = () => {}) {

@@ -68,7 +68,7 @@ export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions
   strict?: Flag;
   /** Which joints deform. */
   deformFrom?: 'auto' | 'skin' | 'names' | 'all';
-  /** The stage, and the share of the whole bind that is done, 0 to 1: it never falls. */
+  /** The stage, and the fraction of the whole bind that is done, 0 to 1: it never falls. */
   onProgress?: (stage: string, fraction: number) => void;
   signal?: AbortSignal;
   /** False: one thread. */

@@ -117,9 +117,22 @@ lap('arrays');
   assert.ok((await share('upper', 42, pin)) > (await share('upper', 42)) + 0.1, 'a pin spreads');
   near(await share('upper', 3, {op: 'assign', joint: 'upper', select: {vertices: [3]}}), 1);
   assert.ok((await share('lower', 100, {op: 'border', joints: ['lower', 'upper'], shift: 0.1})) > (await share('lower', 100)) + 0.02, 'a border moves');
-  await refused('input', /edit 1: pin: pin 1: weights must add up to 1, not to 0.5/, () => share('upper', 0, {op: 'pin', pins: [{vertex: 3, weights: {upper: 0.5}}]}));
-  await refused('input', /edit 1: assign: the part at vertex 0 is 100 %/, () => share('upper', 0, {op: 'assign', joint: 'upper', parts: true, select: {vertices: [0]}}));
-  await refused('input', /edit 1: border/, () => share('upper', 0, {op: 'border', joints: ['upper', 'upper'], shift: 1}));
+  const pinned = (...rows) => ({op: 'pin', pins: rows.map((weights) => ({vertex: 3, weights}))});
+  const border = {op: 'border', joints: ['lower', 'upper'], shift: 0.1};
+  for (const [message, ...edits] of [
+    [/edit 1: pin: pins 1 and 2 are at one place and disagree/, pinned({upper: 1}, {lower: 1})],
+    [/edit 1: pin: pin 1: weights must add up to 1, not to 0.5/, pinned({upper: 0.5})],
+    [/edit 1: assign: the part at vertex 0 is 100 %/, {op: 'assign', joint: 'upper', parts: true, select: {vertices: [0]}}],
+    [/edit 2: border: the joints 'lower' and 'upper' do not touch/, {op: 'set', joint: 'lower', value: 1}, border],
+    [/edit 1: border/, {...border, joints: ['upper', 'upper']}],
+  ])
+    await refused('input', message, () => share('upper', 0, ...edits));
+  const arrays = json('arrays.json'), vertices = arrays.positions.length / 3;
+  const weights = {offsets: [...Array(vertices + 1).keys()], joints: Array.from({length: vertices}, (_, v) => v % 2), shares: Array(vertices).fill(1)};
+  const joints = arrays.joints.map((joint) => (joint.name === 'upper' ? {...joint, deforms: false} : joint));
+  const edited = async (more, edits) => (await bindArrays({...arrays, ...more})).weights({edits});
+  await refused('input', /edit 1: pin: pin 1: the vertex 3 is locked/, () => edited({weights}, {lock: {select: {vertices: [3]}}, edits: [pinned({upper: 1})]}));
+  await refused('input', /edit 1: pin: pin 1: the joint '.*' does not deform/, () => edited({joints}, {edits: [pinned({upper: 1})]}));
   binding.free();
 }
 

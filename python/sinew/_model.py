@@ -353,7 +353,7 @@ class Weights:
     def pin(self, model, pins, reach=None, symmetric=False):
         """Weights that have given rows at a few vertices, and what these change around them (docs/edits.md, pin).
 
-        pins: {vertex: {joint: weight}}, or a list of pins as in an edit list. reach: a length as a share of the square
+        pins: {vertex: {joint: weight}}, or a list of pins as in an edit list. reach: a length as a fraction of the square
         root of the surface's area; 0.06 without it.
         """
         if isinstance(pins, dict):
@@ -708,7 +708,7 @@ class Model:
         or surface (docs/render.md); joints: of joint, distance and heat, by name or index. views: front, back, left,
         right, top, three-quarter, or (yaw, pitch) in degrees. zoom: a joint to frame with its descendants. pose: as for
         ``pose_matrices``, or matrices (J, 3, 4), shown beside the bind pose; sheet: all standard poses. overlay: bones
-        over the skin. cut: (3,) shares of the voxels' box that are shown. Needs OpenGL, which the library of the wheel
+        over the skin. cut: (3,) fractions of the voxels' box that are shown. Needs OpenGL, which the library of the wheel
         does not have: ``FileError``.
         """
         if skinning not in ("linear", "dual"):
@@ -734,17 +734,19 @@ class Model:
             return taken(out)
         _write(path, taken(out))
 
-    def save(self, path, weights, weight_format="f32", animations=(), repair_matrices=False):
+    def save(self, path, weights, weight_format="f32", animations=(), repair_matrices=False, fbx_unit="cm"):
         """Writes the file with these weights; all else is unchanged. Returns notes on what else changed.
 
-        path: ends in .glb, .vrm, or .gltf, whose files beside the model are copied; None returns the bytes of a GLB. weight_format: f32, u16 or u8. animations: (name, times,
-        poses) with times (K,) in seconds and poses (K, J, 10), see ``pose_matrices``. repair_matrices: writes inverse bind
-        matrices that are missing or zero.
+        path: ends in .glb, .vrm, .fbx, or .gltf, whose files beside the model are copied; None returns the bytes of a
+        GLB. weight_format: f32, u16 or u8. animations: (name, times, poses) with times (K,) in seconds and poses
+        (K, J, 10), see ``pose_matrices``. repair_matrices: writes inverse bind matrices that are missing or zero.
+        fbx_unit: of a new FBX, cm or m; a model that was read from an FBX keeps its own.
         """
         suffix = None if path is None else pathlib.Path(path).suffix.lower()
-        if suffix not in (None, ".glb", ".vrm", ".gltf"):
-            raise UsageError(f"{path}: a model is saved as .glb or .gltf (or .vrm if the file was one)")
-        words = _Settings({"weight_format": weight_format, "repair_matrices": "on" if repair_matrices else "off"})
+        if suffix not in (None, ".glb", ".vrm", ".gltf", ".fbx"):
+            raise UsageError(f"{path}: a model is saved as .glb, .gltf or .fbx (or .vrm if the file was one)")
+        words = _Settings({"weight_format": weight_format, "repair_matrices": "on" if repair_matrices else "off",
+                           "fbx_unit": fbx_unit})
         said, out = Handle(lib.bytes_free), Handle(lib.bytes_free)
         kept, clips = [], (Animation * len(animations))()
         for clip, (name, times, poses) in zip(clips, animations):
@@ -755,7 +757,7 @@ class Model:
             clip.times, clip.poses = pointer(times), pointer(poses)
         what = self._handle.value, _given(weights), words.value, clips, len(clips)
         with self._lock:
-            if suffix == ".gltf":
+            if suffix in (".gltf", ".fbx"):
                 lib.save_file(*what, os.fsencode(path), said.out)
                 return lines_of(said)
             lib.save_glb_animated(*what, said.out, out.out)

@@ -23,9 +23,8 @@ Status check(const RigidRegion& region, std::size_t number, std::size_t vertices
 }
 
 /// Per vertex: its region. Vertices at one position are in one region, so that seams do not open.
-constexpr std::uint32_t no_region = 0xffffffffu;
 std::vector<std::uint32_t> region_of(const std::vector<std::uint32_t>& weld, std::span<const RigidRegion> regions) {
-    std::vector<std::uint32_t> out(weld.size(), no_region);
+    std::vector<std::uint32_t> out(weld.size(), no_index);
     for (std::uint32_t r = 0; r < regions.size(); ++r)
         for (std::size_t v = 0; v < out.size(); ++v)
             if (regions[r].vertices[v]) out[weld[v]] = r;
@@ -40,7 +39,7 @@ void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const Rig
                    std::size_t width, std::vector<std::uint32_t>& joint, std::vector<float>& value, float empty,
                    Context* context, Missing&& missing) {
     parallel_for(context, region.size(), 2048, [&](std::size_t v) {
-        if (region[v] == no_region) return;
+        if (region[v] == no_index) return;
         const std::vector<std::uint32_t>& drivers = regions[region[v]].joints;
         std::uint32_t* j = joint.data() + v * width;
         float* x = value.data() + v * width;
@@ -51,7 +50,7 @@ void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const Rig
             x[n++] = x[i];
         }
         if (n == 0) std::tie(j[0], x[0]) = missing(v, drivers), n = 1;
-        std::fill(j + n, j + width, DistanceTable::none);
+        std::fill(j + n, j + width, no_index);
         std::fill(x + n, x + width, empty);
     });
 }
@@ -79,9 +78,9 @@ void override_map(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::
     const auto share = [&](std::size_t v) {
         return std::isnan(over.of_vertex[v]) ? 0 : over.share_of_vertex.empty() ? 1 : over.share_of_vertex[v];
     };
-    std::vector<std::uint32_t> strongest(n, DistanceTable::none);
+    std::vector<std::uint32_t> strongest(n, no_index);
     for (std::uint32_t v = 0; v < n; ++v)
-        if (std::uint32_t& at = strongest[weld[v]]; at == DistanceTable::none || share(v) > share(at)) at = v;
+        if (std::uint32_t& at = strongest[weld[v]]; at == no_index || share(v) > share(at)) at = v;
     for (std::size_t v = 0; v < n; ++v) {
         const std::uint32_t from = strongest[weld[v]];
         if (share(from) > 0) map.put(v, n, over.of_vertex[from], share(from));
@@ -125,7 +124,7 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
             return best;
         };
         SINEW_TRY(check(finish_options));
-        SINEW_TRY(check_limit(binding.state(), finish_options));
+        SINEW_TRY(check_limit(binding, finish_options));
         if (binding.influences().width == 0) {
             DistanceTable t = binding.distances();
             if (t.width > 0)

@@ -40,13 +40,12 @@ Result<std::shared_ptr<BindingState>> bind_one(const MeshView& whole, const Skel
     StageClock clock(report, context);
     std::vector<FinePlace> fine;
     if (given.voxels.resolution == 0 || given.local_resolution) {
-        Result<ResolutionChoice> choice =
-            clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); });
-        if (!choice) return choice.error();
-        options.voxels.resolution = choice->resolution;
-        options.local_resolution = !choice->fine.empty();
-        report.resolution_reason = std::move(choice->reason);
-        fine = std::move(choice->fine);
+        SINEW_TRY_LET(ResolutionChoice choice,
+                      clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); }));
+        options.voxels.resolution = choice.resolution;
+        options.local_resolution = !choice.fine.empty();
+        report.resolution_reason = std::move(choice.reason);
+        fine = std::move(choice.fine);
     }
     SINEW_TRY(check_memory(mesh, skeleton, options, context));
 
@@ -81,7 +80,7 @@ void copy_row(const Table& from, std::vector<float> Table::*values, float empty,
               std::size_t target) {
     for (std::size_t k = 0; k < to.width; ++k) {
         const bool has = k < from.width;
-        to.joint[target * to.width + k] = has ? from.joint[source * from.width + k] : DistanceTable::none;
+        to.joint[target * to.width + k] = has ? from.joint[source * from.width + k] : no_index;
         (to.*values)[target * to.width + k] = has ? (from.*values)[source * from.width + k] : empty;
     }
 }
@@ -155,7 +154,7 @@ void put_row(std::span<const Influence> weights, double scale, BindingState& to,
     const std::size_t width = distances ? to.distances.width : to.influences.width;
     for (std::size_t k = 0; k < width; ++k) {
         const bool has = k < row.size();
-        const std::uint32_t joint = has ? row[k].joint : DistanceTable::none;
+        const std::uint32_t joint = has ? row[k].joint : no_index;
         const double strength = has ? double{row[k].weight} * scale : 0;
         (distances ? to.distances.joint : to.influences.joint)[vertex * width + k] = joint;
         if (distances)
@@ -291,7 +290,7 @@ void finish_parts(const MeshView& mesh, const Skeleton& skeleton, BindingState& 
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     SINEW_TRY_LET(const auto bound, bind_one(mesh, skeleton, options, context));
-    return Binding(bound);
+    return BindingState::binding_of(bound);
 }
 
 Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
@@ -334,7 +333,7 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
     all->skeleton = skeleton;
     all->bones = make_bones(skeleton);
     finish_parts(mesh, skeleton, *all, context);
-    return Binding(all);
+    return BindingState::binding_of(all);
 }
 
 Result<Binding> rebind(const Binding& binding, const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,
@@ -349,10 +348,10 @@ Result<Binding> rebind(const Binding& binding, const MeshView& mesh, std::span<c
     SINEW_TRY(check_mesh(mesh));
     SINEW_TRY_LET(const Binding led,
                   binding.rebind({mesh.positions, leading, mesh.skin_of_vertex}, skeleton, context));
-    const auto all = std::make_shared<BindingState>(led.state());
+    const auto all = std::make_shared<BindingState>(BindingState::of(led));
     SINEW_TRY(follow(mesh, part_of_vertex, all->skeleton, *all, context));
     finish_parts(mesh, skeleton, *all, context);
-    return Binding(all);
+    return BindingState::binding_of(all);
 }
 
 }  // namespace sinew

@@ -97,15 +97,15 @@ void BindingState::take_rows(const RowPlan& plan, MethodRows rows) {
     coverage = std::move(rows.coverage);
 }
 
-Status check_limit(const BindingState& state, const FinishOptions& finish) {
-    const FinishOptions& bound = state.options.finish;
+Status check_limit(const Binding& binding, const FinishOptions& finish) {
+    const FinishOptions& bound = binding.options().finish;
     if (bound.max_influences == all_influences) return Done{};
     if (finish.max_influences != all_influences &&
         static_cast<std::size_t>(finish.max_influences) <= kept_joints(bound))
         return Done{};
-    return Error{ErrorCode::usage, "only the " +
-                                       std::to_string(std::max(state.distances.width, state.influences.width)) +
-                                       " nearest joints were kept: bind again with a larger limit"};
+    return Error{ErrorCode::usage,
+                 "only the " + std::to_string(std::max(binding.distances().width, binding.influences().width)) +
+                     " nearest joints were kept: bind again with a larger limit"};
 }
 
 Binding::Binding() {
@@ -131,7 +131,7 @@ bool Binding::is_of(const MeshView& mesh, const Skeleton& skeleton) const {
 Result<SkinWeights> Binding::weights(const FalloffOptions& falloff, const FinishOptions& finish_options,
                                      Context* context) const {
     SINEW_TRY(check(finish_options));
-    SINEW_TRY(check_limit(*state_, finish_options));
+    SINEW_TRY(check_limit(*this, finish_options));
     return state_->influences.width == 0 ? weigh(state_->distances, falloff, finish_options, context)
                                          : weigh(state_->influences, falloff, finish_options, context);
 }

@@ -64,7 +64,7 @@ public:
     void joints(std::vector<std::uint32_t>& v) {
         std::vector<std::uint16_t> narrow(v.size());
         for (std::size_t i = 0; i < v.size(); ++i)
-            narrow[i] = v[i] == DistanceTable::none ? kNoJoint : static_cast<std::uint16_t>(v[i]);
+            narrow[i] = v[i] == no_index ? kNoJoint : static_cast<std::uint16_t>(v[i]);
         values(narrow);
     }
     template <typename T>
@@ -144,7 +144,7 @@ public:
         std::vector<std::uint16_t> narrow;
         values(narrow);
         v.resize(narrow.size());
-        for (std::size_t i = 0; i < v.size(); ++i) v[i] = narrow[i] == kNoJoint ? DistanceTable::none : narrow[i];
+        for (std::size_t i = 0; i < v.size(); ++i) v[i] = narrow[i] == kNoJoint ? no_index : narrow[i];
     }
     template <typename T>
     void list(std::vector<T>& v, auto&& element) {
@@ -350,13 +350,12 @@ void transfer_distances(Archive& a, KeptField& kept) {
         if (width == 0 || joint.size() != distance.size() || joint.size() % width != 0)
             return a.fail("a field is not leaves × nearest joints long");
         for (std::size_t i = 0; i < joint.size(); ++i)
-            if (joint[i] == DistanceTable::none && distance[i] != LeafDistances::unreached)
+            if (joint[i] == no_index && distance[i] != LeafDistances::unreached)
                 return a.fail("a leaf has a distance without a joint");
         const std::shared_ptr<Label[]> labels(new Label[joint.size()]);
         for (std::size_t i = 0; i < joint.size(); ++i)
-            labels[i] = joint[i] == DistanceTable::none
-                            ? kNoLabel
-                            : make_label(distance[i], static_cast<std::uint16_t>(joint[i]), 0);
+            labels[i] =
+                joint[i] == no_index ? kNoLabel : make_label(distance[i], static_cast<std::uint16_t>(joint[i]), 0);
         kept.field = LeafDistances{joint.size() / width, width, width, false,
                                    std::shared_ptr<const Label>(labels, labels.get())};
     }
@@ -407,7 +406,7 @@ Status check_rows(const std::vector<std::uint32_t>& joint, const std::vector<flo
     for (std::size_t at = 0; at < joint.size(); ++at) {
         const auto place = [&] { return "vertex " + std::to_string(at / width) + " "; };
         const float x = value[at];
-        if (joint[at] == DistanceTable::none) {
+        if (joint[at] == no_index) {
             if (!(distances ? x == INFINITY : x == 0)) return broken(place() + "has a value without a joint");
             continue;
         }
@@ -418,7 +417,7 @@ Status check_rows(const std::vector<std::uint32_t>& joint, const std::vector<flo
         last_seen[joint[at]] = at / width;
         if (at % width == 0) continue;
         const float before = value[at - 1];
-        if (joint[at - 1] == DistanceTable::none || (distances ? x < before : x > before))
+        if (joint[at - 1] == no_index || (distances ? x < before : x > before))
             return broken(place() + "has a row that is not sorted");
     }
     return Done{};
@@ -455,9 +454,9 @@ Status check_field(const KeptField& kept, const Domain& domain, std::size_t join
     for (std::size_t leaf = 0; leaf < leaves; ++leaf)
         for (std::size_t k = 0; k < field.width; ++k) {
             const std::uint32_t j = field.joint(leaf, k);
-            if (j == DistanceTable::none) continue;
+            if (j == no_index) continue;
             if (j >= joints || !member[j]) return broken("a field has a joint that is not of its set");
-            if (k > 0 && field.joint(leaf, k - 1) == DistanceTable::none)
+            if (k > 0 && field.joint(leaf, k - 1) == no_index)
                 return broken("a leaf has a joint behind the end of its row");
             if (std::exchange(last_seen[j], leaf) == leaf) return broken("a leaf has a joint twice");
         }
@@ -586,8 +585,8 @@ std::vector<std::byte> Binding::to_bytes() const {
     // A writer changes nothing; transfer_state is shared with the reader, which does.
     auto& state = const_cast<BindingState&>(*state_);
     bool has_volume = state.volume != nullptr;
-    KeptVolume none;
-    transfer_state(writer, state, has_volume, has_volume ? const_cast<KeptVolume&>(*state.volume) : none);
+    KeptVolume no_volume;
+    transfer_state(writer, state, has_volume, has_volume ? const_cast<KeptVolume&>(*state.volume) : no_volume);
     std::uint64_t checksum = hash_bytes(writer.bytes);
     writer.value(checksum);
     return std::move(writer.bytes);

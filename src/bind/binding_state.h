@@ -26,6 +26,9 @@ struct BindingState {
     std::shared_ptr<const PlannedMesh> planned;    ///< with the volume, for move_joints; not in files
     std::shared_ptr<const WeldedSurface> surface;  ///< the same, of a method that has one
 
+    static Binding binding_of(std::shared_ptr<const BindingState> state) { return Binding(std::move(state)); }
+    static const BindingState& of(const Binding& binding) { return *binding.state_; }
+
     /// Sets FalloffMap::hardness_of_joint to Joint::hardness, or adds a warning if the caller has given a map.
     void take_hardness();
     /// Takes the rows of a method: share_rows, then into the tables.
@@ -33,7 +36,7 @@ struct BindingState {
 };
 
 /// Checks that the binding keeps enough joints for a limit of influences.
-Status check_limit(const BindingState& state, const FinishOptions& finish);
+Status check_limit(const Binding& binding, const FinishOptions& finish);
 
 /// A hash of positions, triangles and the joints that each vertex may use.
 std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton);

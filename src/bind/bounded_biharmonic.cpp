@@ -8,6 +8,7 @@
 #include "domain/trace.h"
 #include "field/biharmonic.h"
 #include "field/geodesic.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -98,7 +99,7 @@ std::vector<Wide> refine(const Level& coarse, const std::vector<Wide>& field, co
                 share *= upper ? t : 1 - t;
             }
             const std::uint32_t leaf = coarse.domain->leaf_at(q[0], q[1], q[2]);
-            if (share <= 0 || leaf == Domain::none) continue;
+            if (share <= 0 || leaf == no_index) continue;
             total += share;
             for (std::size_t c = 0; c < w[i].size(); ++c) w[i][c] += share * field[leaf][c];
         }
@@ -113,8 +114,7 @@ Status build_coarse(const Task& task, int resolution, const std::vector<std::uin
     options.resolution = resolution;
     options.voxelizer = Voxelizer::cpu;
     SINEW_TRY_LET(VoxelGrid grid, voxelize(task.mesh, task.topology, options, task.context));
-    SINEW_TRY_LET(Domain domain, build_domain(grid, task.bones, task.options.domain, task.context));
-    level.own_domain = std::move(domain);
+    SINEW_TRY_LET(level.own_domain, build_domain(grid, task.bones, task.options.domain, task.context));
     level.own_seeds = seed_bones(level.own_domain, task.bones, task.skeleton.joints.size());
     std::vector<bool> seeded(level.own_domain.component_count, false);
     for (const std::uint32_t j : joints)

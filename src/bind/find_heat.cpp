@@ -5,7 +5,6 @@
 #include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
-#include "core/morton.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -303,34 +302,6 @@ std::vector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
     return out;
 }
 
-/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
-/// curve of Morton (1966) through a grid.
-std::vector<std::uint32_t> along_curve(const Sight& sight, std::span<const std::uint32_t> nodes) {
-    constexpr std::uint32_t bits = 7;
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = sight.place(node);
-        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
-    }
-    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
-    std::vector<std::uint32_t> cell;
-    cell.reserve(nodes.size());
-    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = sight.place(node);
-        std::array<std::uint32_t, 3> at;
-        for (std::size_t a = 0; a < 3; ++a)
-            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
-        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
-        cell.push_back(key);
-        ++first[key + 1];
-    }
-    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
-    std::vector<std::uint32_t> out(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
-    return out;
-}
-
 CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::size_t count) {
     const MeshSurface& surface = sight.mesh.surface;
     std::vector<double> part_area(surface.components, 0);
@@ -359,7 +330,7 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::
     }
     const double farther = std::sqrt(std::max(1.0, expected / (1.5 * static_cast<double>(count))));
     return CoarseSurface(
-        sight.task.mesh, surface, along_curve(sight, unknowns.node),
+        sight.task.mesh, surface, unknowns.node,
         [&](std::uint32_t node) { return farther * spacing(node); }, sight.task.context);
 }
 

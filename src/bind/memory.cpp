@@ -1,4 +1,4 @@
-// The formulas of docs/memory.md.
+// How much memory a bind may need: the formulas, of which docs/memory.md has the leading terms.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -13,6 +13,7 @@
 #include "domain/mark_boundary.h"
 #include "field/geodesic.h"
 #include "sinew/bind.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -110,7 +111,7 @@ double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOpt
 }
 
 // Every pixel of the mask is a leaf, and of a mesh at most those of its box.
-double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
+double max_pixels_of(const MeshView& mesh, const BindOptions& options) {
     if (options.mask)
         return static_cast<double>(std::count_if(options.mask->inside.begin(), options.mask->inside.end(),
                                                  [](std::uint8_t in) { return in != 0; }));
@@ -234,7 +235,7 @@ std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, con
         s.cells = cells_of_grids(mesh, options);
         s.leaves = most_leaves(mesh, skeleton, options, context);
     } else if (method.is_flat()) {
-        s.leaves = most_pixels_of(mesh, options);
+        s.leaves = max_pixels_of(mesh, options);
     }
     return static_cast<std::size_t>(small + method.memory(s, mesh, options));
 }

@@ -140,7 +140,7 @@ Status measure(const Task& task, const EdgeGraph& graph, const std::vector<std::
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
         parallel_for(task.context, set.vertices.size(), 2048, [&](std::size_t i) {
             const std::uint32_t v = set.vertices[i], node = graph.node_of[v];
-            if (node == EdgeGraph::none) return;
+            if (node == no_index) return;
             for (std::size_t k = 0; k < count; ++k)
                 if (const float d = fields[k][node]; d < std::numeric_limits<float>::infinity())
                     insert(rows.table, v, d, set.joints[begin + k]);
@@ -167,7 +167,7 @@ Status fill(const Task& task, const EdgeGraph& graph, DistanceRows& rows) {
         }
         parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
             const std::uint32_t v = set.vertices[i], node = graph.node_of[v];
-            if (rows.table.width > 0 && rows.table.joint[v * rows.table.width] != DistanceTable::none) {
+            if (rows.table.width > 0 && rows.table.joint[v * rows.table.width] != no_index) {
                 rows.coverage[v] = seeded[graph.component[node]] ? Coverage::weighted : Coverage::bridged;
                 return;
             }

@@ -29,7 +29,7 @@ struct FreshBind {
 struct OtherMesh {
     const KeptVolume& volume;
     /// Per vertex: the nearest leaf, for a vertex outside the volume that has a triangle and a row of its own. Else
-    /// Domain::none.
+    /// none.
     std::span<const std::uint32_t> nearest_leaf;
 };
 

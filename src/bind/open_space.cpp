@@ -244,7 +244,7 @@ Result<MethodRows> bind_connectivity(const Task& task) {
             const Point3 p = to_point(task.mesh.positions[v]);
             // The parent bone is the closest one. Of two equally close bones (behind a shared joint) it is the one
             // beyond whose ends the vertex lies less far.
-            std::uint32_t parent = DistanceTable::none;
+            std::uint32_t parent = no_index;
             SegmentPosition place{INFINITY, 0, 0};
             double least_over = 0;
             for (const std::uint32_t j : set.joints)
@@ -260,7 +260,7 @@ Result<MethodRows> bind_connectivity(const Task& task) {
                         parent = b;
                     }
                 }
-            if (parent == DistanceTable::none) {  // a skin of idle joints only
+            if (parent == no_index) {  // a skin of idle joints only
                 for (const std::uint32_t j : set.joints) {
                     const Point3 q = to_point(task.skeleton.joints[j].position);
                     row.emplace_back(static_cast<float>(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])), j);

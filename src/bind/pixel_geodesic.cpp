@@ -9,6 +9,7 @@
 #include "bind/volume.h"
 #include "core/try.h"
 #include "domain/leaf_graph.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

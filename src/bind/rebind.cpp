@@ -47,18 +47,18 @@ Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
 
 /// The nearest leaf of every vertex outside the volume, and how far it is.
 struct Outside {
-    std::vector<std::uint32_t> leaf;  ///< V; Domain::none for a vertex inside, without a triangle or without a row
+    std::vector<std::uint32_t> leaf;  ///< V; none for a vertex inside, without a triangle or without a row
     std::vector<float> distance;      ///< V, in voxels
 };
 Outside find_outside(const MeshView& mesh, const PlannedMesh& planned, const Domain& domain, Context* context) {
     const std::size_t n = mesh.positions.size();
-    Outside outside{std::vector<std::uint32_t>(n, Domain::none), std::vector<float>(n, 0.0f)};
+    Outside outside{std::vector<std::uint32_t>(n, no_index), std::vector<float>(n, 0.0f)};
     const NearestLeaf nearest(domain);
     parallel_for(context, n, 256, [&](std::size_t v) {
         if (planned.plan.source[v] != v || !planned.used[v] || cancelled(context)) return;
         if (leaf_stencil(domain, mesh.positions[v]).count > 0) return;
         const Point3 p = to_voxels(domain.transform, mesh.positions[v]);
-        BoneSeeds::Seed best{Domain::none, std::numeric_limits<float>::infinity()};
+        BoneSeeds::Seed best{no_index, std::numeric_limits<float>::infinity()};
         nearest.find(p, p, best);
         outside.leaf[v] = best.leaf;
         outside.distance[v] = best.distance;
@@ -77,7 +77,7 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
         if (!planned.used[v]) continue;
         const std::size_t row = planned.plan.source[v];
         ++vertices;
-        out += outside.leaf[row] != Domain::none;
+        out += outside.leaf[row] != no_index;
         far += outside.distance[row] > far_away;
         box.add(to_point(mesh.positions[v]));
     }

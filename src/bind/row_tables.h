@@ -27,7 +27,7 @@ struct DistanceRows {
         table.width = shape.width;
         table.unit = shape.unit;
         const std::size_t slots = table.vertices * table.width;
-        assign_large(table.joint, slots, DistanceTable::none, shape.context);
+        assign_large(table.joint, slots, no_index, shape.context);
         assign_large(table.distance, slots, std::numeric_limits<float>::infinity(), shape.context);
     }
 
@@ -47,7 +47,7 @@ struct DistanceRows {
         }
         // After joints moved, the old row may have been longer.
         std::fill(distance + n, distance + table.width, std::numeric_limits<float>::infinity());
-        std::fill(joint + n, joint + table.width, DistanceTable::none);
+        std::fill(joint + n, joint + table.width, no_index);
         coverage[vertex] = keys.empty() ? Coverage::none : how;
     }
     void store(std::uint32_t vertex, std::span<const Entry> row, Coverage how) {
@@ -72,7 +72,7 @@ struct InfluenceRows {
         table.vertices = shape.vertices;
         table.width = shape.width;
         const std::size_t slots = table.vertices * table.width;
-        assign_large(table.joint, slots, DistanceTable::none, shape.context);
+        assign_large(table.joint, slots, no_index, shape.context);
         assign_large(table.strength, slots, 0.0f, shape.context);
     }
 

@@ -26,7 +26,7 @@ Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
     }
     if (reading.leaves.count > 0) return reading;
     const auto* const other = std::get_if<OtherMesh>(&task.start);
-    if (!other || other->nearest_leaf[vertex] == Domain::none) return reading;
+    if (!other || other->nearest_leaf[vertex] == no_index) return reading;
     const std::uint32_t leaf = other->nearest_leaf[vertex];
     reading.leaves.count = 1;
     reading.leaves.leaf[0] = leaf;
@@ -321,12 +321,11 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
         if (!set.needs_field()) {
             sampler.fill_straight();
         } else {
-            const Result<SetField> from = field_of(set);
-            if (!from) return from.error();
-            if (from->field)
-                sampler.fill_from_leaves(*from->field);
-            else if (from->each)
-                SINEW_TRY(sampler.fill_all_joints(*from->each));
+            SINEW_TRY_LET(const SetField from, field_of(set));
+            if (from.field)
+                sampler.fill_from_leaves(*from.field);
+            else if (from.each)
+                SINEW_TRY(sampler.fill_all_joints(*from.each));
         }
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
     }

@@ -7,6 +7,7 @@
 #include "bind/method_table.h"
 #include "core/numbers.h"
 #include "core/try.h"
+#include "sinew/voxels.h"
 #include "weights/law_table.h"
 
 namespace sinew {
@@ -477,7 +478,7 @@ Status check(const BindOptions& options) {
             return Error{ErrorCode::usage, method_name + " has no `resolution auto`: give one, or a picture"};
         voxels.resolution = 256;  // a chosen resolution is in range
     }
-    if (method->is_flat() && voxels.resolution <= most_pixels)
+    if (method->is_flat() && voxels.resolution <= max_pixels)
         while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
     SINEW_TRY(check(voxels));
     SINEW_TRY(check(GeodesicOptions{options.penalty}));

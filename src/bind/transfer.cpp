@@ -8,6 +8,7 @@
 
 #include "core/numbers.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "sinew/transfer.h"
 #include "solve/cholesky.h"
@@ -237,7 +238,7 @@ namespace {
 
 Status check_input(const MeshView& source, const SkinWeights& weights, const MeshView& target,
                    const TransferOptions& options) {
-    if (Status ok = check(options); !ok) return ok.error();
+    SINEW_TRY(check(options));
     if (Status ok = check_mesh(source); !ok)
         return Error{ok.error().code, "the source of a transfer: " + ok.error().message};
     if (Status ok = check_mesh(target); !ok)
@@ -278,12 +279,10 @@ public:
         copy_weights();
         report_progress(context_, "match", 1);
         Inpainting inpainting(to_, is_open_, rows_);
-        if (Status ok = inpainting.run(context_); !ok) return ok.error();
+        SINEW_TRY(inpainting.run(context_));
         repair_rows();
         Transfer out;
-        Result<SkinWeights> finished = finish(make_table(out), options_.finish, context_);
-        if (!finished) return finished.error();
-        out.weights = std::move(*finished);
+        SINEW_TRY_LET(out.weights, finish(make_table(out), options_.finish, context_));
         warn(inpainting.harmonic(), out);
         return out;
     }
@@ -374,7 +373,7 @@ private:
         InfluenceTable table;
         table.vertices = vertices;
         table.width = options_.finish.max_influences == all_influences ? widest : std::min<std::size_t>(widest, 16);
-        table.joint.assign(vertices * table.width, DistanceTable::none);
+        table.joint.assign(vertices * table.width, no_index);
         table.strength.assign(vertices * table.width, 0.0f);
         parallel_for(context_, vertices, 1024, [&](std::size_t v) {
             ShareRow row = *row_of[v];
@@ -428,7 +427,7 @@ private:
 
 Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, const MeshView& target,
                           const TransferOptions& options, Context* context) {
-    if (Status ok = check_input(source, weights, target, options); !ok) return ok.error();
+    SINEW_TRY(check_input(source, weights, target, options));
     report_progress(context, "match", 0);
     return Transferring(source, weights, target, options, context).run();
 }

@@ -6,6 +6,7 @@
 #include "core/try.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_match.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -23,7 +23,7 @@ bool stronger(const Entry& a, const Entry& b) {
 class Strongest {
 public:
     Strongest(std::size_t vertices, std::size_t width)
-        : width_(width), entry_(vertices * width, Entry{0.0f, DistanceTable::none}) {}
+        : width_(width), entry_(vertices * width, Entry{0.0f, no_index}) {}
 
     void offer(std::size_t vertex, const Entry& entry) {
         Entry* row = entry_.data() + vertex * width_;
@@ -252,11 +252,10 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
         SINEW_TRY(task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); }));
         return MethodRows(std::move(rows));
     }
-    Result<SeededVolume> volume = build_volume(task, task.options.domain);
-    if (!volume) return volume.error();
+    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain));
     std::vector<KeptField> kept;
     const Status bound = task.clock.run(stage, [&]() -> Status {
-        Fields fields(task, *volume, rows, stage, threads);
+        Fields fields(task, volume, rows, stage, threads);
         for (const JointSet& set : task.plan.sets) {
             // Another mesh may have vertices in a skin that is empty here.
             if (set.vertices.empty() && !task.options.keep_volume) continue;
@@ -269,7 +268,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
     });
     if (!bound) return bound.error();
     MethodRows out = std::move(rows);
-    if (task.options.keep_volume) out.volume = keep_volume(std::move(volume->domain), std::move(kept));
+    if (task.options.keep_volume) out.volume = keep_volume(std::move(volume.domain), std::move(kept));
     return out;
 }
 

@@ -81,8 +81,7 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
 Result<MethodRows> bind_voxel_heat(const Task& task) {
     std::unique_ptr<HeatHardware> hardware;
     if (task.options.heat == HeatBy::hardware && !std::holds_alternative<OtherMesh>(task.start)) {
-        SINEW_TRY_LET(std::unique_ptr<HeatHardware> opened, HeatHardware::open());
-        hardware = std::move(opened);
+        SINEW_TRY_LET(hardware, HeatHardware::open());
         if (hardware->software())
             task.report.warnings.push_back("heat hardware: " + hardware->renderer() +
                                            " computes on the processor, where heat cpu is faster");

@@ -83,7 +83,7 @@ using LargeVector = std::vector<T, LargeAllocator<T>>;
 
 /// Zeroed memory, on large pages if available. On Linux a large array commits a page only when it is first
 /// written. Code that traverses much of it must not overwrite zeros with zeros. Throws std::bad_alloc.
-inline void* take_zeros(std::size_t bytes) {
+inline void* allocate_zeros(std::size_t bytes) {
 #if defined(__linux__)
     if (bytes >= kSparseFrom) {
         // More than requested, so that it can begin at a large page.
@@ -107,7 +107,7 @@ inline void* take_zeros(std::size_t bytes) {
     if (void* const at = std::calloc(std::max<std::size_t>(1, bytes), 1)) return at;
     throw std::bad_alloc();
 }
-inline void give_zeros_back(void* at, [[maybe_unused]] std::size_t bytes) noexcept {
+inline void free_zeros(void* at, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__)
     if (bytes >= kSparseFrom) {
         munmap(at, (bytes + kLargePage - 1) & ~(kLargePage - 1));
@@ -118,13 +118,13 @@ inline void give_zeros_back(void* at, [[maybe_unused]] std::size_t bytes) noexce
     std::free(at);
 }
 
-/// An array of zeros from take_zeros.
+/// An array of zeros from allocate_zeros.
 template <typename T>
 class ZeroArray {
 public:
     ZeroArray() = default;
     explicit ZeroArray(std::size_t n)
-        : at_(static_cast<T*>(take_zeros(std::max<std::size_t>(1, n) * sizeof(T)))), size_(n) {}
+        : at_(static_cast<T*>(allocate_zeros(std::max<std::size_t>(1, n) * sizeof(T)))), size_(n) {}
     ZeroArray(ZeroArray&& other) noexcept
         : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
     ZeroArray& operator=(ZeroArray&& other) noexcept {
@@ -133,7 +133,7 @@ public:
         return *this;
     }
     ~ZeroArray() {
-        if (at_) give_zeros_back(at_, std::max<std::size_t>(1, size_) * sizeof(T));
+        if (at_) free_zeros(at_, std::max<std::size_t>(1, size_) * sizeof(T));
     }
     std::size_t size() const { return size_; }
     T& operator[](std::size_t k) { return at_[k]; }

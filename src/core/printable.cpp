@@ -50,10 +50,10 @@ void add_hex(std::string& out, std::string_view bytes) {
 
 }  // namespace
 
-std::string printable(std::string_view text, std::size_t most) {
+std::string printable(std::string_view text, std::size_t max_length) {
     std::string out;
     for (std::size_t count = 0; !text.empty(); ++count) {
-        if (count == most) return out + "…";
+        if (count == max_length) return out + "…";
         const auto [length, number] = first_character(text);
         const std::size_t taken = std::max<std::size_t>(length, 1);
         if (length == 0 || acts(number))

@@ -1,4 +1,5 @@
 #include "cutout/contour.h"
+#include "sinew/voxels.h"
 
 #include <algorithm>
 #include <cmath>

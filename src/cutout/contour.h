@@ -5,6 +5,7 @@
 
 #include "cutout/triangulate.h"
 #include "sinew/cutout.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

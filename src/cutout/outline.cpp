@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "cutout/contour.h"
 #include "sinew/cutout.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -125,7 +126,7 @@ Status check(const OutlineOptions& o) {
     if (!(o.alpha > 0 && o.alpha <= 1)) return refuse("the alpha threshold", o.alpha, "above 0 and at most 1");
     if (!(o.tolerance >= 0 && o.tolerance <= 64))
         return refuse("the outline's tolerance", o.tolerance, "within 0..64 pixels");
-    if (!(o.spacing == 0 || (o.spacing >= 2 && o.spacing <= most_pixels)))
+    if (!(o.spacing == 0 || (o.spacing >= 2 && o.spacing <= max_pixels)))
         return refuse("the spacing", o.spacing, "within 2..4096 pixels (or 0: chosen)");
     if (o.least_area < 0)
         return Error{ErrorCode::usage, "the minimum area " + shortest_text(o.least_area) + " is below 0"};
@@ -134,12 +135,12 @@ Status check(const OutlineOptions& o) {
 
 Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions& options, Context* context) {
     SINEW_TRY(check(options));
-    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
+    if (picture.width < 1 || picture.height < 1 || picture.width > max_pixels || picture.height > max_pixels ||
         picture.rgba.size() != static_cast<std::size_t>(picture.width) * picture.height * 4)
         return Error{ErrorCode::usage, "a picture of " + std::to_string(picture.width) + " x " +
                                            std::to_string(picture.height) + " pixels with " +
                                            std::to_string(picture.rgba.size()) +
-                                           " bytes: each side must have 1 to " + std::to_string(most_pixels) +
+                                           " bytes: each side must have 1 to " + std::to_string(max_pixels) +
                                            " pixels of four bytes"};
     OutlineMesh mesh;
     mesh.mask = figure_mask(picture, options, mesh.report);

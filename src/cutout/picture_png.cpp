@@ -8,6 +8,7 @@
 
 #include "sinew/cutout.h"
 #include "sinew/render.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -24,10 +25,10 @@ Result<RgbaImage> decode_png(std::span<const std::byte> bytes, const std::string
     if (bytes.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, 8) != 0)
         return refuse("is not a PNG (other pictures must be converted first)");
     if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) return refuse("is a damaged PNG");
-    if (image.width > static_cast<unsigned>(most_pixels) || image.height > static_cast<unsigned>(most_pixels)) {
+    if (image.width > static_cast<unsigned>(max_pixels) || image.height > static_cast<unsigned>(max_pixels)) {
         const std::string size = std::to_string(image.width) + " x " + std::to_string(image.height);
         png_image_free(&image);
-        return Error{ErrorCode::input, name + ": " + size + " pixels: more than " + std::to_string(most_pixels) +
+        return Error{ErrorCode::input, name + ": " + size + " pixels: more than " + std::to_string(max_pixels) +
                                            " along a side (scale it down)"};
     }
     image.format = PNG_FORMAT_RGBA;

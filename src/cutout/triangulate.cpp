@@ -624,13 +624,13 @@ Triangulation triangulate(const std::vector<GridLoop>& loops, const std::vector<
     Refinement(mesh, loops, options).run(8 * mesh.points().size() + 20000, context);
 
     // Loop points first, in order along the loops, with the points that refinement added between them.
-    std::vector<std::uint32_t> new_number(mesh.points().size(), 0xffffffffu);
+    std::vector<std::uint32_t> new_number(mesh.points().size(), no_index);
     std::vector<int> after(mesh.points().size(), kNone);
     for (const Cell& t : mesh.cells())
         for (int i = 0; i < 3; ++i)
             if (t.inside && t.fixed[i]) after[static_cast<std::size_t>(t.corner[next(i)])] = t.corner[previous(i)];
     auto give = [&](int v) {
-        if (new_number[static_cast<std::size_t>(v)] != 0xffffffffu) return;
+        if (new_number[static_cast<std::size_t>(v)] != no_index) return;
         new_number[static_cast<std::size_t>(v)] = static_cast<std::uint32_t>(out.points.size());
         out.points.push_back(mesh.at(v));
     };

@@ -10,8 +10,6 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t none = 0xffffffffu;
-
 // Relative to the size of the skeleton.
 constexpr double kOnPlane = 0.004;     // an inner collar bone begins close to the middle
 constexpr double kMirrorMatch = 0.02;  // how far a joint may be from the mirror image of its partner
@@ -41,7 +39,7 @@ public:
 
 private:
     std::uint32_t parent(std::uint32_t j) const {
-        return skeleton_.joints[j].parent < 0 ? none : static_cast<std::uint32_t>(skeleton_.joints[j].parent);
+        return skeleton_.joints[j].parent < 0 ? no_index : static_cast<std::uint32_t>(skeleton_.joints[j].parent);
     }
 
     // Joints that deform, and their ancestors.
@@ -53,7 +51,7 @@ private:
         kept_.assign(n_, false);
         for (std::uint32_t j = 0; j < n_; ++j)
             if (copy.joints[j].deform)
-                for (std::uint32_t at = j; at != none && !kept_[at]; at = parent(at)) kept_[at] = true;
+                for (std::uint32_t at = j; at != no_index && !kept_[at]; at = parent(at)) kept_[at] = true;
         a_.children.resize(n_);
         a_.reach.assign(n_, 0);
         Double3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
@@ -65,7 +63,7 @@ private:
                 low[k] = std::min(low[k], a_.position[j][k]);
                 high[k] = std::max(high[k], a_.position[j][k]);
             }
-            if (parent(j) == none)
+            if (parent(j) == no_index)
                 roots_.push_back(j);
             else
                 a_.children[parent(j)].push_back(j);
@@ -105,7 +103,7 @@ private:
         mirrored_ = !partner_.empty();
         if (!mirrored_) {
             a_.lateral = first;
-            partner_.assign(n_, none);
+            partner_.assign(n_, no_index);
         }
     }
 
@@ -114,7 +112,7 @@ private:
     // For joints off the plane: which joint is nearest to the mirror image of which. Counts mutual pairs.
     std::vector<std::uint32_t> find_partners(const Double3& axis, double middle, std::ptrdiff_t& matched,
                                              std::ptrdiff_t& alone) const {
-        std::vector<std::uint32_t> nearest(n_, none);
+        std::vector<std::uint32_t> nearest(n_, no_index);
         std::vector<std::uint32_t> off;
         for (const std::uint32_t j : order_)
             if (std::abs(dot(axis, a_.position[j]) - middle) > kOnPlane * a_.size) off.push_back(j);
@@ -130,27 +128,27 @@ private:
                 }
             }
         }
-        for (const std::uint32_t j : off) ++(nearest[j] != none && nearest[nearest[j]] == j ? matched : alone);
+        for (const std::uint32_t j : off) ++(nearest[j] != no_index && nearest[nearest[j]] == j ? matched : alone);
         return nearest;
     }
 
     bool on_plane(std::uint32_t j) const {
         return mirrored_ && (std::abs(offset(j)) <= kOnPlane * a_.size ||
-                             (partner_[j] == none && std::abs(offset(j)) <= kMirrorMatch * a_.size));
+                             (partner_[j] == no_index && std::abs(offset(j)) <= kMirrorMatch * a_.size));
     }
 
     void read_forward_axis() { a_.forward = unit(cross(a_.lateral, a_.up)); }
 
     std::uint32_t longest_child(std::uint32_t j) const {
-        std::uint32_t best = none;
+        std::uint32_t best = no_index;
         for (const std::uint32_t c : a_.children[j])
-            if (best == none || step(j, c) + a_.reach[c] > step(j, best) + a_.reach[best]) best = c;
+            if (best == no_index || step(j, c) + a_.reach[c] > step(j, best) + a_.reach[best]) best = c;
         return best;
     }
 
     Chain longest_chain(std::uint32_t first) const {
         Chain chain;
-        for (std::uint32_t j = first; j != none; j = longest_child(j)) chain.push_back(j);
+        for (std::uint32_t j = first; j != no_index; j = longest_child(j)) chain.push_back(j);
         return chain;
     }
 
@@ -175,9 +173,9 @@ private:
             return a_.reach[limb.chain[0]] + foot;
         };
         for (const std::uint32_t j : order_) {
-            bool leaves_trunk = partner_[j] != none;
-            for (std::uint32_t k = parent(j); k != none && leaves_trunk; k = parent(k))
-                leaves_trunk = partner_[k] == none;
+            bool leaves_trunk = partner_[j] != no_index;
+            for (std::uint32_t k = parent(j); k != no_index && leaves_trunk; k = parent(k))
+                leaves_trunk = partner_[k] == no_index;
             if (!leaves_trunk || a_.reach[j] < kShortestLeg * a_.size) continue;
             Limb limb;
             limb.chain = longest_chain(j);
@@ -267,12 +265,12 @@ private:
         if (!axis_) return std::nullopt;
         const std::uint32_t tip = chain.back();
         std::vector<bool> above(n_, false);
-        for (std::uint32_t j = tip; j != none; j = parent(j)) above[j] = true;
+        for (std::uint32_t j = tip; j != no_index; j = parent(j)) above[j] = true;
         std::optional<std::uint32_t> foot;
         double nearest = kLastBone * a_.reach[chain[0]];
         for (const std::uint32_t j : order_) {
-            const bool elsewhere = !above[j] && (parent(j) == none || (above[parent(j)] && parent(j) != tip));
-            if (!elsewhere || partner_[j] == none || step(tip, j) > nearest) continue;
+            const bool elsewhere = !above[j] && (parent(j) == no_index || (above[parent(j)] && parent(j) != tip));
+            if (!elsewhere || partner_[j] == no_index || step(tip, j) > nearest) continue;
             if (!leads_along(a_.position[j] - a_.position[tip], axis_of(skeleton_.joints[tip], *axis_))) continue;
             foot = j, nearest = step(tip, j);
         }
@@ -281,20 +279,20 @@ private:
 
     std::size_t depth(std::uint32_t j) const {
         std::size_t d = 0;
-        for (; parent(j) != none; j = parent(j)) ++d;
+        for (; parent(j) != no_index; j = parent(j)) ++d;
         return d;
     }
 
     std::uint32_t root_of(std::uint32_t j) const {
-        while (parent(j) != none) j = parent(j);
+        while (parent(j) != no_index) j = parent(j);
         return j;
     }
 
     // The deepest common ancestor; none if there is no common ancestor.
     std::uint32_t shared_ancestor(std::uint32_t a, std::uint32_t b) const {
         std::vector<bool> above(n_, false);
-        for (std::uint32_t j = a; j != none; j = parent(j)) above[j] = true;
-        for (; b != none && !above[b];) b = parent(b);
+        for (std::uint32_t j = a; j != no_index; j = parent(j)) above[j] = true;
+        for (; b != no_index && !above[b];) b = parent(b);
         return b;
     }
 
@@ -310,27 +308,27 @@ private:
     void read_trunk() {
         // The joint where a pair branches off: the last common ancestor of both sides. The hips are the one
         // nearest to the root, the chest is where the arms are, else where the front legs are.
-        std::uint32_t hips = none, chest = none, front = none;
+        std::uint32_t hips = no_index, chest = no_index, front = no_index;
         for (const Limb& limb : a_.limbs) {
             const std::uint32_t at = shared_ancestor(limb.chain[0], partner_[limb.chain[0]]);
-            if (at == none) continue;
-            if (limb.leg && (hips == none || depth(at) < depth(hips))) hips = at;
-            if (limb.leg && (front == none || depth(at) > depth(front))) front = at;
-            if (!limb.leg && (chest == none || depth(at) < depth(chest))) chest = at;
+            if (at == no_index) continue;
+            if (limb.leg && (hips == no_index || depth(at) < depth(hips))) hips = at;
+            if (limb.leg && (front == no_index || depth(at) > depth(front))) front = at;
+            if (!limb.leg && (chest == no_index || depth(at) < depth(chest))) chest = at;
         }
-        if (chest == none && front != hips) chest = front;
-        if (hips == none && chest == none) {
+        if (chest == no_index && front != hips) chest = front;
+        if (hips == no_index && chest == no_index) {
             for (const std::uint32_t root : roots_)
                 if (Chain chain = longest_chain(root); chain.size() > a_.spine.size()) a_.spine = std::move(chain);
             return;
         }
-        if (chest != none) a_.spine = chain_between(hips != none ? hips : root_of(chest), chest);
-        const std::uint32_t top = chest != none ? chest : hips;
+        if (chest != no_index) a_.spine = chain_between(hips != no_index ? hips : root_of(chest), chest);
+        const std::uint32_t top = chest != no_index ? chest : hips;
         // Not the spine, and no joint that carries a limb.
         std::vector<bool> taken(n_, false);
         for (const std::uint32_t j : a_.spine) taken[j] = true;
         for (const Limb& limb : a_.limbs)
-            for (std::uint32_t j = parent(limb.chain[0]); j != none && j != top; j = parent(j)) taken[j] = true;
+            for (std::uint32_t j = parent(limb.chain[0]); j != no_index && j != top; j = parent(j)) taken[j] = true;
         // Above the chest, the middle chain that reaches highest and farthest ends in the head. Below the hips,
         // the longest one is a tail.
         auto middle_chain = [&](std::uint32_t from, bool from_hips) {
@@ -339,12 +337,12 @@ private:
             for (const std::uint32_t c : a_.children[from]) {
                 if (!on_plane(c) || taken[c]) continue;
                 Chain chain;
-                for (std::uint32_t j = c; j != none;) {
+                for (std::uint32_t j = c; j != no_index;) {
                     chain.push_back(j);
-                    std::uint32_t next = none;
+                    std::uint32_t next = no_index;
                     for (const std::uint32_t k : a_.children[j])
                         if (on_plane(k) &&
-                            (next == none || a_.reach[k] + step(j, k) > a_.reach[next] + step(j, next)))
+                            (next == no_index || a_.reach[k] + step(j, k) > a_.reach[next] + step(j, next)))
                             next = k;
                     j = next;
                 }
@@ -360,7 +358,7 @@ private:
             return best;
         };
         a_.neck = middle_chain(top, false);
-        if (hips != none) {
+        if (hips != no_index) {
             if (!a_.neck.empty()) taken[a_.neck[0]] = true;
             a_.tail = middle_chain(hips, true);
             if (a_.tail.size() < 3) a_.tail.clear();

@@ -117,8 +117,7 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
         for (std::size_t v = 0; v < n; ++v)
             if (surface.dual_share.empty() || surface.dual_share[v] > 0)
                 for (const Influence& i : weights[v]) used[i.joint] = true;
-        SINEW_TRY_LET(auto converted, to_dual_quaternions(transforms, used));
-        dual = std::move(converted);
+        SINEW_TRY_LET(dual, to_dual_quaternions(transforms, used));
     }
 
     Surface out;

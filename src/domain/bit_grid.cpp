@@ -5,13 +5,16 @@
 #include "core/large_pages.h"
 #include "core/parallel.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
 BitGrid::BitGrid(int resolution, int layers)
     : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64), region_{0, layers} {
-    const std::size_t count = static_cast<std::size_t>(layers) * resolution * wpr_;
-    words_ = {static_cast<std::uint64_t*>(take_zeros(count * sizeof(std::uint64_t))), WordsDeleter{count}};
+    count_ = static_cast<std::size_t>(layers) * resolution * wpr_;
+    const std::size_t bytes = count_ * sizeof(std::uint64_t);
+    words_ = {static_cast<std::uint64_t*>(allocate_zeros(bytes)),
+              [bytes](std::uint64_t* words) { free_zeros(words, bytes); }};
 }
 
 BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_) {
@@ -28,12 +31,9 @@ BitGrid& BitGrid::operator=(BitGrid other) noexcept {
     std::swap(layers_, other.layers_);
     std::swap(wpr_, other.wpr_);
     std::swap(region_, other.region_);
+    std::swap(count_, other.count_);
     words_.swap(other.words_);
     return *this;
-}
-
-void BitGrid::WordsDeleter::operator()(std::uint64_t* words) const {
-    give_zeros_back(words, count * sizeof(std::uint64_t));
 }
 
 std::size_t BitGrid::count(Context* context) const {

@@ -15,6 +15,7 @@
 #include "core/branchless.h"
 #include "core/parallel.h"
 #include "domain/lattice.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

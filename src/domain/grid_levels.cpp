@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/parallel.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

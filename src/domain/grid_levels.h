@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -9,6 +9,7 @@
 
 #include "core/prefetch.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

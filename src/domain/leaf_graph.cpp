@@ -103,7 +103,7 @@ struct LeafRange {
     struct Joining : Pair {
         std::uint32_t at_from, at_to;  // in `other`
     };
-    std::vector<Pair> found;       // from Domain::none: joining[to]
+    std::vector<Pair> found;       // from none: joining[to]
     std::vector<Joining> joining;  // links with one end in another range
     std::vector<std::array<std::uint32_t, 2>> rare;
     std::uint32_t first_rare = 0;
@@ -124,7 +124,7 @@ struct LeafRange {
                 ++count[from], ++count[to];
             } else {
                 joining.push_back({pair, 0, 0});
-                pair = {Domain::none, static_cast<std::uint32_t>(joining.size() - 1), 0};
+                pair = {no_index, static_cast<std::uint32_t>(joining.size() - 1), 0};
             }
             found.push_back(pair);
         };
@@ -187,7 +187,7 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
                 continue;
             }
             for (const Pair& l : ranges[k].found) {
-                if (l.from == none) {
+                if (l.from == no_index) {
                     place(ranges[k].joining[l.to]);
                     continue;
                 }
@@ -223,7 +223,7 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
         const std::uint32_t present = group.present[kSlots[kMiddle]];
         for (std::size_t cell = 0; cell < group.leaf.size(); ++cell) {
             const std::uint32_t there = group.leaf[cell];
-            if (there == Domain::none || !(present & kBorderingOn[cell])) continue;
+            if (there == no_index || !(present & kBorderingOn[cell])) continue;
             if (there & kLarger) {
                 sets.join(first, there & ~kLarger);
             } else if (cell < kMiddle) {  // the others join in the opposite direction

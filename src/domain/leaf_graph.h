@@ -68,10 +68,10 @@ struct Domain::Graph {
         std::uint32_t all;       ///< of a leaf in a group: directions of its neighbours of the same size
         std::uint32_t boundary;  ///< directions of boundary neighbours among them
         std::uint32_t other;     ///< its other links are other[this .. that of the next node)
-        /// Group · 32 + level · 16 + place in it (x + 2 y + 4 z) · 2 + 1 if it is boundary; Domain::none if larger.
+        /// Group · 32 + level · 16 + place in it (x + 2 y + 4 z) · 2 + 1 if it is boundary; none if larger.
         std::uint32_t place;
 
-        bool is_grouped() const { return place != Domain::none; }
+        bool is_grouped() const { return place != no_index; }
         std::uint32_t group() const { return place >> 5; }
         unsigned level() const { return place >> 4 & 1; }
         unsigned octant() const { return place >> 1 & 7; }

@@ -36,11 +36,11 @@ public:
         const std::size_t n = domain_.leaves.size();
         groups_in_block_.assign(index_.blocks.size(), {});
         graph_.nodes.resize(n + 1);
-        graph_.nodes[n] = {0, 0, 0, Domain::none};
+        graph_.nodes[n] = {0, 0, 0, no_index};
         std::vector<std::uint32_t> first_group((n + kGroupGrain - 1) / kGroupGrain + 1, 0);
         parallel_chunks(context_, n, kGroupGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
-                graph_.nodes[i] = {0, 0, 0, Domain::none};
+                graph_.nodes[i] = {0, 0, 0, no_index};
                 first_group[chunk + 1] += begins_group(i);
             }
         });
@@ -95,7 +95,7 @@ private:
     struct BlockGroups {
         std::array<std::uint32_t, 8> fine;  // of level 0, by octant
         std::uint32_t coarse;               // of level 1
-        BlockGroups() : coarse(Domain::none) { fine.fill(Domain::none); }
+        BlockGroups() : coarse(no_index) { fine.fill(no_index); }
     };
     // The cells around a group, each as an entry of Index::top.
     struct Surroundings {
@@ -143,7 +143,7 @@ private:
     std::uint32_t block_or_none(int x, int y, int z) const {
         const auto within = [](int c, int size) { return c >= 0 && c < size; };
         return within(x, index_.per_side) && within(y, index_.per_side) && within(z, layers_) ? block_at(x, y, z)
-                                                                                              : Domain::none;
+                                                                                              : no_index;
     }
 
     /// The group of a level in a divided block, in a cell of twice its leaves' size, given in such cells.
@@ -175,14 +175,14 @@ private:
     void link_group(std::size_t g) {
         const Surroundings around = surroundings_of(domain_.leaves[groups_[g].first]);
         graph_.cells[g].present.fill(0);
-        graph_.cells[g].leaf.fill(Domain::none);
+        graph_.cells[g].leaf.fill(no_index);
         std::uint64_t present = 0, boundary = 0;  // of the 4³ cells (group_bits.h)
         std::size_t position = 0;
         for (int z = around.at[2] - 1; z <= around.at[2] + 1; ++z)
             for (int y = around.at[1] - 1; y <= around.at[1] + 1; ++y)
                 for (int x = around.at[0] - 1; x <= around.at[0] + 1; ++x, ++position) {
                     const std::uint32_t block = around.block_of(x, y, z);
-                    if (block == Domain::none) continue;
+                    if (block == no_index) continue;
                     const Group* there = add_neighbour(g, position, block, around.level, x, y, z);
                     if (!there) continue;
                     present |= cells_of_[position][there->present];
@@ -210,7 +210,7 @@ private:
             add_larger(block);
             return nullptr;
         }
-        if (const std::uint32_t number = group_at(block, level, x, y, z); number != Domain::none) {
+        if (const std::uint32_t number = group_at(block, level, x, y, z); number != no_index) {
             const Group& group = groups_[number];
             cells.leaf[position] = group.first;
             if (kSlots[position] == kCorner)
@@ -221,7 +221,7 @@ private:
         }
         if (level > 0) return nullptr;  // only smaller leaves
         const std::uint32_t coarse = group_at(block, 1, 0, 0, 0);
-        if (coarse == Domain::none) return nullptr;
+        if (coarse == no_index) return nullptr;
         const Group& group = groups_[coarse];
         const std::uint32_t place = 1u << ((x & 1) | (y & 1) << 1 | (z & 1) << 2);
         if (group.present & place) add_larger(group.first + Graph::kCount[group.present & (place - 1)]);

@@ -46,7 +46,7 @@ struct Domain::Index {
         void put(std::size_t block, std::uint32_t entry) { inverted_[block] = ~entry; }
 
     private:
-        static_assert(~none == 0);
+        static_assert(~no_index == 0);
         ZeroArray<std::uint32_t> inverted_;
     };
     int per_side = 0;
@@ -67,15 +67,15 @@ struct Domain::Index {
     /// The leaf of a voxel within the grid and its level.
     Voxel voxel(int x, int y, int z) const {
         const std::uint32_t found = entry(x, y, z);
-        if (found == none || !(found & kDivided)) return {found, 0, false};
+        if (found == no_index || !(found & kDivided)) return {found, 0, false};
         const Block& block = blocks[found & ~kDivided];
         const std::size_t place = place_in_block(x, y, z);
         const std::uint8_t in_block = block.at[place];
-        if (in_block == 255) return {none, 0, false};
+        if (in_block == 255) return {no_index, 0, false};
         // A leaf of level 1 also has the neighbouring voxel.
         return {block.first + in_block, block.at[place ^ 1] == in_block, (block.boundary >> place & 1) != 0};
     }
-    /// The leaf of a voxel within the grid, or Domain::none.
+    /// The leaf of a voxel within the grid, or none.
     std::uint32_t leaf(int x, int y, int z) const { return voxel(x, y, z).leaf; }
 };
 

@@ -5,6 +5,7 @@
 #include "core/morton.h"
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -64,7 +65,7 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
         for (int y = 0; y < r; y += side)
             for (int x = 0; x < r; x += side) {
                 const std::uint32_t entry = index.entry(x, y, bottom);
-                if (entry == Domain::none) continue;
+                if (entry == no_index) continue;
                 std::uint64_t boundary = 0, solid = ~std::uint64_t{0};  // by place in the block
                 if (entry & Domain::Index::kDivided) {
                     const Domain::Index::Block& block = index.blocks[entry & ~Domain::Index::kDivided];

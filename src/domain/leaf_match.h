@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -80,7 +80,7 @@ void each_of_large(const Domain& domain, std::uint32_t i, Visit&& visit) {
     for (int e = 0; e < kDirections; ++e) {
         const auto [x, y, z] = step_of(e);
         const std::uint32_t to = domain.leaf_at(leaf.x + x * size, leaf.y + y * size, leaf.z + z * size);
-        if (to == Domain::none) continue;
+        if (to == no_index) continue;
         const Domain::Leaf there = domain.leaves[to];
         if (there.level < leaf.level || (there.level == leaf.level && to <= i)) continue;
         if (std::find(seen.begin(), seen.begin() + found, to) != seen.begin() + found) continue;

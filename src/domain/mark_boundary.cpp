@@ -8,6 +8,7 @@
 
 #include "core/branchless.h"
 #include "domain/triangle_voxel.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "domain/lattice.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -20,6 +20,7 @@
 #include "domain/shape_voxels.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -28,7 +29,7 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
     if (static_cast<unsigned>(x) >= static_cast<unsigned>(r) ||
         static_cast<unsigned>(y) >= static_cast<unsigned>(r) ||
         static_cast<unsigned>(z) >= static_cast<unsigned>(transform.depth())) {
-        return none;
+        return no_index;
     }
     return index->leaf(x, y, z);
 }
@@ -225,8 +226,7 @@ Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::I
         }
         builder.each_top(cells[k], [&](std::size_t place) {
             const std::uint32_t entry = index.top[place];
-            if (entry != Domain::none)
-                index.top.put(place, entry + (entry & Domain::Index::kDivided ? block : leaf));
+            if (entry != no_index) index.top.put(place, entry + (entry & Domain::Index::kDivided ? block : leaf));
         });
     });
     return Done{};
@@ -257,7 +257,7 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
                         if (neighbours == Neighbours::faces && dx * dx + dy * dy + dz * dz != 1) continue;
                         const std::uint32_t j =
                             domain.leaf_at(leaf.x + dx * size, leaf.y + dy * size, leaf.z + dz * size);
-                        if (j == Domain::none || domain.leaves[j].level < leaf.level) continue;
+                        if (j == no_index || domain.leaves[j].level < leaf.level) continue;
                         if (domain.leaves[j].level == leaf.level) {
                             out.push_back(j);
                         } else if (std::find(larger, larger + larger_count, j) == larger + larger_count) {
@@ -397,13 +397,13 @@ bool index_leaves(Domain& domain) {
                 for (int y = leaf.y; y < leaf.y + size; y += Domain::Index::kBlock)
                     for (int x = leaf.x; x < leaf.x + size; x += Domain::Index::kBlock) {
                         const std::size_t place = index->block_of(x, y, z);
-                        if (index->top[place] != Domain::none) return false;
+                        if (index->top[place] != no_index) return false;
                         index->top.put(place, number);
                     }
             continue;
         }
         const std::size_t place = index->block_of(leaf.x, leaf.y, leaf.z);
-        if (index->top[place] == Domain::none) {
+        if (index->top[place] == no_index) {
             index->top.put(place, Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()));
             index->blocks.emplace_back(number);
         }

@@ -19,7 +19,7 @@ BoneSeeds seed_bones(const Domain& domain, std::span<const Bone> bones, std::siz
         std::vector<BoneSeeds::Seed>& list = seeds.of_joint[bone.joint];
         trace_bone(domain.transform, bone, [&](int x, int y, int z) {
             const std::uint32_t leaf = domain.leaf_at(x, y, z);
-            if (leaf != Domain::none) list.push_back({leaf, 0});
+            if (leaf != no_index) list.push_back({leaf, 0});
         });
         if (!bone.shaped()) continue;
         const BoneSpace space = in_voxels(domain.transform, bone);

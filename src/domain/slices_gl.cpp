@@ -27,6 +27,7 @@
 #include "core/try.h"
 #include "domain/lattice.h"
 #include "gl/context.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -235,10 +236,8 @@ private:
 
         SINEW_TRY_LET(gl::Program slice, gl::make_program("slices", kSliceVertex, kSliceFragment));
         slice_ = std::move(slice);
-        SINEW_TRY_LET(gl::Program pick, gl::make_program("pick", kScreenVertex, kPickFragment));
-        pick_ = std::move(pick);
-        SINEW_TRY_LET(gl::Program carry, gl::make_program("carry", kScreenVertex, kCarryFragment));
-        carry_ = std::move(carry);
+        SINEW_TRY_LET(pick_, gl::make_program("pick", kScreenVertex, kPickFragment));
+        SINEW_TRY_LET(carry_, gl::make_program("carry", kScreenVertex, kCarryFragment));
         glProgramUniform2i(slice_, 2, samples_, r);
         glProgramUniform1i(pick_, 2, samples_);
         glProgramUniform1i(carry_, 2, samples_);

@@ -17,16 +17,14 @@
 #include "core/large_pages.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
+#include "core/vectors.h"
 #include "domain/union_find.h"
-#include "domain/vec.h"
 #include "domain/winding.h"
 #include "sinew/domain.h"
 
 namespace sinew {
 
 namespace {
-
-constexpr std::uint32_t none = 0xffffffffu;
 
 // Two corners at one position.
 bool collapsed(const Triangle& w) { return w[0] == w[1] || w[1] == w[2] || w[2] == w[0]; }
@@ -108,13 +106,13 @@ std::vector<std::uint32_t> weld_positions(std::span<const Vec3> positions, Conte
         const std::span<const Entry> mine(entries.data() + sorter.first(t), sorter.first(t + 1) - sorter.first(t));
         const std::size_t slots = std::bit_ceil(2 * mine.size() + 2);
         const int shift = 32 - std::countr_zero(slots);
-        std::vector<Entry> table(slots, Entry{0, none});
+        std::vector<Entry> table(slots, Entry{0, no_index});
         for (const Entry& e : mine) {
             auto slot = static_cast<std::size_t>(shift >= 0 ? e.hash >> shift : e.hash);
-            while (table[slot].vertex != none &&
+            while (table[slot].vertex != no_index &&
                    !(table[slot].hash == e.hash && positions[table[slot].vertex] == positions[e.vertex]))
                 slot = (slot + 1) & (slots - 1);
-            if (table[slot].vertex == none) table[slot] = e;
+            if (table[slot].vertex == no_index) table[slot] = e;
             weld[e.vertex] = table[slot].vertex;
         }
     });
@@ -353,8 +351,8 @@ private:
 struct Patch {
     double area[2] = {0, 0};  // of the triangles oriented like the root, and of the others
     double volume6 = 0;       // six times the volume of the cone from the origin
-    Vec vector_area2;         // twice
-    Vec centre_area;          // centroid · area
+    Point3 vector_area2{};    // twice
+    Point3 centre_area{};     // centroid · area
     std::size_t count = 0;
     bool open = false;      // ends at an edge of one or of three and more triangles
     bool inverted = false;  // the triangles oriented against the root have the larger area
@@ -415,7 +413,7 @@ private:
     static constexpr std::size_t kGrain = 16384;
     std::size_t vertex_count() const { return mesh_.positions.size(); }
     std::size_t triangle_count() const { return mesh_.triangles.size(); }
-    bool has_patch(std::size_t t) const { return patch_of_[t] != none; }
+    bool has_patch(std::size_t t) const { return patch_of_[t] != no_index; }
     std::uint32_t patch_number(std::size_t t) const { return patch_of_[t] >> 1; }
     // Whether triangle t has another orientation than the patch's outer side.
     bool is_reversed(std::size_t t) const {
@@ -470,20 +468,20 @@ private:
     // Parts and patches are numbered by their first triangle, which is the root of its patch.
     void number_parts_and_patches() {
         out_.part_of_triangle.resize(triangle_count());
-        patch_of_.assign(triangle_count(), none);
+        patch_of_.assign(triangle_count(), no_index);
         parallel_for(context_, triangle_count(), kGrain, [&](std::size_t t) {
             const bool duplicate = !connections_->is_duplicate.empty() && connections_->is_duplicate[t] != 0;
             out_.part_of_triangle[t] = parts_.root(corners_[t][0]);
             if (!collapsed(corners_[t]) && !duplicate) patch_of_[t] = connections_->patches.root(std::uint32_t(t));
         });
         // Numbers instead of roots.
-        std::vector<std::uint32_t> part_of_root(vertex_count(), none);
+        std::vector<std::uint32_t> part_of_root(vertex_count(), no_index);
         std::vector<std::uint8_t> part_open;
-        std::uint32_t patch_count = 0, part = none, last_root = none;
+        std::uint32_t patch_count = 0, part = no_index, last_root = no_index;
         for (std::size_t t = 0; t < triangle_count(); ++t) {
             if (out_.part_of_triangle[t] != last_root) {
                 last_root = out_.part_of_triangle[t];
-                if (part_of_root[last_root] == none) {
+                if (part_of_root[last_root] == no_index) {
                     part_of_root[last_root] = std::uint32_t(part_open.size());
                     part_open.push_back(0);
                 }
@@ -491,7 +489,7 @@ private:
             }
             out_.part_of_triangle[t] = part;
             part_open[part] |= connections_->ends_part[t];
-            if (const std::uint32_t root = patch_of_[t]; root != none) {
+            if (const std::uint32_t root = patch_of_[t]; root != no_index) {
                 const std::uint32_t number = root >> 1 == t ? patch_count++ : patch_number(root >> 1);
                 patch_of_[t] = number << 1 | (root & 1);
                 any_reversed_ |= root & 1;
@@ -523,8 +521,8 @@ private:
     void sum_patches() {
         const std::size_t n = triangle_count();
         if (n == 0) return;
-        const Vec3& first = mesh_.positions[mesh_.triangles[0][0]];
-        const Vec origin{first.x, first.y, first.z};  // near the mesh, to avoid cancellation
+        const Point3 origin =
+            to_point(mesh_.positions[mesh_.triangles[0][0]]);  // near the mesh, to avoid cancellation
         const std::vector<std::uint32_t> order = sort_by_patch();
         const auto at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
         struct Chunk {
@@ -559,17 +557,16 @@ private:
     }
 
     // Returns whether the corners of the triangle are collinear within float precision.
-    bool add_triangle(std::size_t t, Vec origin, Patch& sum) const {
-        const auto corner = [&](int k) {
-            const Vec3& p = mesh_.positions[mesh_.triangles[t][k]];
-            return Vec{p.x, p.y, p.z};
-        };
+    bool add_triangle(std::size_t t, const Point3& origin, Patch& sum) const {
+        const auto corner = [&](int k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
         const auto larger = [](double x, double y) { return x < y ? y : x; };
-        const auto largest = [&](Vec v) { return larger(larger(std::abs(v.x), std::abs(v.y)), std::abs(v.z)); };
-        const Vec p = corner(0), q = corner(1), r = corner(2);
+        const auto largest = [&](const Point3& v) {
+            return larger(larger(std::abs(v[0]), std::abs(v[1])), std::abs(v[2]));
+        };
+        const Point3 p = corner(0), q = corner(1), r = corner(2);
         const double rounding = 0x1p-23 * larger(larger(largest(p), largest(q)), largest(r));  // of a coordinate
-        const Vec a = p - origin, b = q - origin, c = r - origin;
-        const Vec normal = cross(b - a, c - a);
+        const Point3 a = p - origin, b = q - origin, c = r - origin;
+        const Point3 normal = cross(b - a, c - a);
         const double n2 = dot(normal, normal),
                      longest2 = larger(larger(dot(b - a, b - a), dot(c - b, c - b)), dot(a - c, a - c));
         const bool against = patch_of_[t] & 1;

@@ -11,6 +11,7 @@
 #include "core/try.h"
 #include "domain/lattice.h"
 #include "domain/mark_boundary.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -99,9 +100,9 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
 }
 
 Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* context) {
-    if (resolution < 32 || resolution > most_pixels || !std::has_single_bit(static_cast<unsigned>(resolution)))
+    if (resolution < 32 || resolution > max_pixels || !std::has_single_bit(static_cast<unsigned>(resolution)))
         return Error{ErrorCode::usage, "`resolution " + std::to_string(resolution) +
-                                           "` must be a power of two from 32 to " + std::to_string(most_pixels)};
+                                           "` must be a power of two from 32 to " + std::to_string(max_pixels)};
     std::vector<Vec3> positions(flat.positions.begin(), flat.positions.end());
     for (Vec3& p : positions) p.z = 0;
     const MeshView mesh{positions, flat.triangles, {}};
@@ -123,9 +124,9 @@ Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* cont
 
 Result<VoxelGrid> pixel_grid(const PixelMask& mask) {
     const std::string size = std::to_string(mask.width) + " x " + std::to_string(mask.height);
-    if (mask.width < 1 || mask.height < 1 || mask.width > most_pixels || mask.height > most_pixels)
+    if (mask.width < 1 || mask.height < 1 || mask.width > max_pixels || mask.height > max_pixels)
         return Error{ErrorCode::usage,
-                     "a mask of " + size + " pixels: each side must have 1 to " + std::to_string(most_pixels)};
+                     "a mask of " + size + " pixels: each side must have 1 to " + std::to_string(max_pixels)};
     const auto width = static_cast<std::size_t>(mask.width);
     if (mask.inside.size() != width * static_cast<std::size_t>(mask.height))
         return Error{ErrorCode::usage, "a mask of " + size + " pixels has " + std::to_string(mask.inside.size()) +

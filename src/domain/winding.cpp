@@ -9,14 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/morton.h"
 #include "core/parallel.h"
 #include "core/processor.h"
 #include "core/solid_angle.h"
-#include "domain/vec.h"
+#include "core/vectors.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -27,62 +26,55 @@ constexpr double accuracy = 2;          // beta of Barill et al.: nodes nearer t
 constexpr std::uint32_t leaf_size = 8;  // triangles
 constexpr int code_bits = 63;           // Morton code: 21 bits an axis
 
-double length(Vec a) { return std::sqrt(dot(a, a)); }
-Vec vec(const Vec3& p) { return {p.x, p.y, p.z}; }
-
 }  // namespace
 
 // The moments of a node about its centre.
 struct WindingTree::Sums {
-    Vec low, high, centre, dipole{0, 0, 0};
+    Box3 box;
+    Point3 centre{}, dipole{};
     double area = 0, radius = 0;
     std::array<double, 9> moment{};
 
     // Adds d ⊗ n.
-    void add_moment(Vec d, Vec n) {
-        const double dv[3] = {d.x, d.y, d.z}, nv[3] = {n.x, n.y, n.z};
-        for (int j = 0; j < 3; ++j)
-            for (int k = 0; k < 3; ++k) moment[j * 3 + k] += dv[j] * nv[k];
+    void add_moment(const Point3& d, const Point3& n) {
+        for (std::size_t j = 0; j < 3; ++j)
+            for (std::size_t k = 0; k < 3; ++k) moment[j * 3 + k] += d[j] * n[k];
     }
     // The middle of the box if the area is zero.
-    void place(Vec weighted) { centre = area > 0 ? (1 / area) * weighted : 0.5 * (low + high); }
+    void place(const Point3& weighted) { centre = area > 0 ? (1 / area) * weighted : 0.5 * (box.low + box.high); }
     double farthest_corner() const {
-        return length({std::max(high.x - centre.x, centre.x - low.x), std::max(high.y - centre.y, centre.y - low.y),
-                       std::max(high.z - centre.z, centre.z - low.z)});
+        Point3 away;
+        for (std::size_t k = 0; k < 3; ++k) away[k] = std::max(box.high[k] - centre[k], centre[k] - box.low[k]);
+        return norm(away);
     }
 };
 
 WindingTree::WindingTree(const MeshView& mesh, const std::vector<bool>& turned, const std::vector<bool>& left_out) {
     std::vector<Corners> all;
     all.reserve(mesh.triangles.size());
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    Vec low{inf, inf, inf}, high{-inf, -inf, -inf};
+    Box3 box;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
         if (!left_out.empty() && left_out[t]) continue;
         const Triangle& corner = mesh.triangles[t];
         Corners c{{mesh.positions[corner[0]], mesh.positions[corner[1]], mesh.positions[corner[2]]}};
         if (!turned.empty() && turned[t]) std::swap(c.p[1], c.p[2]);
-        for (const Vec3& p : c.p) {
-            low = {std::min<double>(low.x, p.x), std::min<double>(low.y, p.y), std::min<double>(low.z, p.z)};
-            high = {std::max<double>(high.x, p.x), std::max<double>(high.y, p.y), std::max<double>(high.z, p.z)};
-        }
+        for (const Vec3& p : c.p) box.add(to_point(p));
         all.push_back(c);
     }
     if (all.empty()) return;
 
-    const Vec size = high - low;
-    const double longest = std::max({size.x, size.y, size.z});
+    const double longest = box.longest();
     scale_ = longest > 0 ? 1 / longest : 1;
-    origin_ = {low.x, low.y, low.z};
+    origin_ = {box.low[0], box.low[1], box.low[2]};
     std::vector<std::pair<std::uint64_t, std::uint32_t>> order(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
         for (Vec3& p : all[i].p) {
-            const Vec v = scale_ * (vec(p) - low);
-            p = {float(v.x), float(v.y), float(v.z)};
+            const Point3 v = scale_ * (to_point(p) - box.low);
+            p = {float(v[0]), float(v[1]), float(v[2])};
         }
         const auto& p = all[i].p;
-        const Vec centre = (double((1 << 21) - 1) / 3) * (vec(p[0]) + vec(p[1]) + vec(p[2]));
-        order[i] = {morton(std::uint64_t(centre.x), std::uint64_t(centre.y), std::uint64_t(centre.z)),
+        const Point3 centre = (double((1 << 21) - 1) / 3) * (to_point(p[0]) + to_point(p[1]) + to_point(p[2]));
+        order[i] = {morton(std::uint64_t(centre[0]), std::uint64_t(centre[1]), std::uint64_t(centre[2])),
                     std::uint32_t(i)};
     }
     std::sort(order.begin(), order.end());
@@ -100,28 +92,25 @@ WindingTree::WindingTree(const MeshView& mesh, const std::vector<bool>& turned, 
 
 WindingTree::Sums WindingTree::sum_leaf(std::uint32_t begin, std::uint32_t end) const {
     Sums out;
-    out.low = out.high = vec(triangles_[begin].p[0]);
-    std::array<Vec, leaf_size> normal, third;
-    Vec weighted{0, 0, 0};
+    std::array<Point3, leaf_size> normal, third;
+    Point3 weighted{};
     for (std::uint32_t i = begin; i < end; ++i) {
-        const Vec a = vec(triangles_[i].p[0]), b = vec(triangles_[i].p[1]), c = vec(triangles_[i].p[2]);
+        const Point3 a = to_point(triangles_[i].p[0]), b = to_point(triangles_[i].p[1]),
+                     c = to_point(triangles_[i].p[2]);
         normal[i - begin] = 0.5 * cross(b - a, c - a);
         third[i - begin] = (1.0 / 3) * (a + b + c);
-        const double size = length(normal[i - begin]);
+        const double size = norm(normal[i - begin]);
         out.dipole = out.dipole + normal[i - begin];
         weighted = weighted + size * third[i - begin];
         out.area += size;
-        for (const Vec& p : {a, b, c}) {
-            out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y), std::min(out.low.z, p.z)};
-            out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y), std::max(out.high.z, p.z)};
-        }
+        for (const Point3& p : {a, b, c}) out.box.add(p);
     }
     out.place(weighted);
     double radius2 = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
         out.add_moment(third[i - begin] - out.centre, normal[i - begin]);
         for (const Vec3& p : triangles_[i].p)
-            radius2 = std::max(radius2, dot(vec(p) - out.centre, vec(p) - out.centre));
+            radius2 = std::max(radius2, dot(to_point(p) - out.centre, to_point(p) - out.centre));
     }
     out.radius = std::sqrt(radius2);
     return out;
@@ -129,16 +118,17 @@ WindingTree::Sums WindingTree::sum_leaf(std::uint32_t begin, std::uint32_t end) 
 
 WindingTree::Sums WindingTree::merge(const Sums& a, const Sums& b) {
     Sums out;
-    out.low = {std::min(a.low.x, b.low.x), std::min(a.low.y, b.low.y), std::min(a.low.z, b.low.z)};
-    out.high = {std::max(a.high.x, b.high.x), std::max(a.high.y, b.high.y), std::max(a.high.z, b.high.z)};
+    out.box = a.box;
+    out.box.add(b.box.low);
+    out.box.add(b.box.high);
     out.area = a.area + b.area;
     out.dipole = a.dipole + b.dipole;
     out.place(a.area * a.centre + b.area * b.centre);
     for (const Sums* part : {&a, &b}) {
-        const Vec shift = part->centre - out.centre;
+        const Point3 shift = part->centre - out.centre;
         for (int j = 0; j < 9; ++j) out.moment[j] += part->moment[j];
         out.add_moment(shift, part->dipole);
-        out.radius = std::max(out.radius, length(shift) + part->radius);
+        out.radius = std::max(out.radius, norm(shift) + part->radius);
     }
     out.radius = std::min(out.radius, out.farthest_corner());
     return out;
@@ -167,8 +157,8 @@ WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, st
         sums = merge(left, right);
     }
     Node& out = nodes_[node];
-    out.centre = {float(sums.centre.x), float(sums.centre.y), float(sums.centre.z)};
-    out.dipole = {float(sums.dipole.x), float(sums.dipole.y), float(sums.dipole.z)};
+    out.centre = {float(sums.centre[0]), float(sums.centre[1]), float(sums.centre[2])};
+    out.dipole = {float(sums.dipole[0]), float(sums.dipole[1]), float(sums.dipole[2])};
     out.reach2 = float(accuracy * accuracy * sums.radius * sums.radius);
     for (int j = 0; j < 9; ++j) out.moment[j] = float(sums.moment[j]);
     return sums;
@@ -177,7 +167,7 @@ WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, st
 // A node that is farther away from every point than its reach counts as a dipole for all of them. Written for
 // compilers that vectorise the loops over points.
 template <std::size_t N>
-void WindingTree::measure(const Vec3* points, double* out) const {
+std::size_t WindingTree::measure(const Vec3* points, double* out, std::size_t most) const {
     std::array<Point3, N> at;
     std::array<SolidAngle, N> near;
     std::array<double, N> far{};  // steradians
@@ -187,6 +177,7 @@ void WindingTree::measure(const Vec3* points, double* out) const {
     std::array<std::uint32_t, code_bits + 40> stack;
     std::size_t top = 0;
     if (!nodes_.empty()) stack[top++] = 0;
+    std::size_t summed = 0;
     while (top > 0) {
         const Node& node = nodes_[stack[--top]];
         const Point3 centre{node.centre[0], node.centre[1], node.centre[2]};
@@ -195,20 +186,23 @@ void WindingTree::measure(const Vec3* points, double* out) const {
             const Point3 r = centre - at[i];
             opened += dot(r, r) <= double{node.reach2};
         }
-        if (opened == 0) {
+        if (opened == 0 || summed >= most) {
             std::array<double, 9> m;
             std::copy(node.moment.begin(), node.moment.end(), m.begin());
             const Point3 dipole{node.dipole[0], node.dipole[1], node.dipole[2]};
             const double trace = m[0] + m[4] + m[8];
+            const double least = opened ? std::max(std::sqrt(double{node.reach2}) / accuracy, 1e-12) : 0;
             for (std::size_t i = 0; i < N; ++i) {
                 const Point3 r = centre - at[i];
-                const double inv = 1 / norm(r), inv2 = inv * inv, inv3 = inv * inv2, inv5 = inv3 * inv2;
+                const double inv = 1 / std::max(norm(r), least), inv2 = inv * inv, inv3 = inv * inv2,
+                             inv5 = inv3 * inv2;
                 const double rmr = r[0] * (m[0] * r[0] + m[1] * r[1] + m[2] * r[2]) +
                                    r[1] * (m[3] * r[0] + m[4] * r[1] + m[5] * r[2]) +
                                    r[2] * (m[6] * r[0] + m[7] * r[1] + m[8] * r[2]);
                 far[i] += dot(r, dipole) * inv3 + trace * inv3 - 3 * rmr * inv5;
             }
         } else if (node.count > 0) {
+            summed += node.count;
             for (std::uint32_t t = node.child; t < node.child + node.count; ++t) {
                 const Point3 a = to_point(triangles_[t].p[0]), b = to_point(triangles_[t].p[1]),
                              c = to_point(triangles_[t].p[2]);
@@ -220,22 +214,26 @@ void WindingTree::measure(const Vec3* points, double* out) const {
         }
     }
     for (std::size_t i = 0; i < N; ++i) out[i] = (far[i] + near[i].sum()) / (4 * std::numbers::pi);
+    return summed;
 }
 
 double WindingTree::operator()(const Vec3& point) const {
     double out = 0;
-    measure<1>(&point, &out);
+    measure<1>(&point, &out, ~std::size_t{0});
     return out;
 }
 
 struct WindingTree::Kernel {
-    static void plain(const WindingTree& tree, const Vec3* p, double* out) { tree.measure<kTogether>(p, out); }
-#if defined(SINEW_VECTORS)
-    SINEW_FOR_AVX2 static void avx2(const WindingTree& tree, const Vec3* p, double* out) {
-        tree.measure<kTogether>(p, out);
+    static std::size_t plain(const WindingTree& tree, const Vec3* p, double* out, std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
     }
-    SINEW_FOR_AVX512 static void avx512(const WindingTree& tree, const Vec3* p, double* out) {
-        tree.measure<kTogether>(p, out);
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static std::size_t avx2(const WindingTree& tree, const Vec3* p, double* out, std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
+    }
+    SINEW_FOR_AVX512 static std::size_t avx512(const WindingTree& tree, const Vec3* p, double* out,
+                                               std::size_t most) {
+        return tree.measure<kTogether>(p, out, most);
     }
     static auto best() { return best_of(plain, avx2, avx512); }
 #else
@@ -243,11 +241,18 @@ struct WindingTree::Kernel {
 #endif
 };
 
-void WindingTree::measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out) const {
+std::size_t WindingTree::measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out,
+                                 std::size_t most) const {
     static const auto kernel = Kernel::best();
     std::array<double, kTogether> found;
-    kernel(*this, points.data(), found.data());
+    const std::size_t summed = kernel(*this, points.data(), found.data(), most);
     std::transform(found.begin(), found.end(), out.begin(), [](double w) { return static_cast<float>(w); });
+    return summed;
+}
+
+std::size_t WindingTree::most_of(std::size_t points) {
+    constexpr std::size_t all = std::size_t{1} << 26, least = 128;
+    return std::max(least, all / std::max<std::size_t>(1, (points + kTogether - 1) / kTogether));
 }
 
 std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>& turned,
@@ -256,12 +261,13 @@ std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>
     if (points.empty()) return out;
     const WindingTree tree(mesh, turned);
     constexpr std::size_t together = WindingTree::kTogether;
+    const std::size_t most = WindingTree::most_of(points.size());
     parallel_for(context, (points.size() + together - 1) / together, 32, [&](std::size_t group) {
         const std::size_t first = group * together;
         std::array<Vec3, together> at;
         std::array<float, together> winding;
         for (std::size_t i = 0; i < together; ++i) at[i] = points[std::min(first + i, points.size() - 1)];
-        tree.measure(at, winding);
+        tree.measure(at, winding, most);
         std::copy_n(winding.begin(), std::min(together, points.size() - first), out.begin() + first);
     });
     return out;

@@ -24,8 +24,15 @@ public:
     /// The same for kTogether points, which takes least time if they are near each other. Nodes that one of them
     /// needs opened are opened for all, so a result may differ from that of a single point by the error of the
     /// dipoles. The same bits with any vector instructions.
+    ///
+    /// Large triangles that lie on each other are near all points. Of those near, no more than about `most` are
+    /// summed; what is left counts as dipoles, no nearer than the radius of its node. Returns how many were summed.
     static constexpr std::size_t kTogether = 8;
-    void measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out) const;
+    std::size_t measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out,
+                        std::size_t most = ~std::size_t{0}) const;
+
+    /// `most` for so many points, so that all of them together are bounded: 2^26 sums, or 128 for each group.
+    static std::size_t most_of(std::size_t points);
 
 private:
     // A node that is far from the point, in units of its own radius, counts as one dipole: the sum of its
@@ -44,7 +51,7 @@ private:
 
     struct Kernel;
     template <std::size_t N>
-    void measure(const Vec3* points, double* out) const;
+    std::size_t measure(const Vec3* points, double* out, std::size_t most) const;
 
     struct Sums;
     Sums build(std::uint32_t node, std::uint32_t begin, std::uint32_t end, const std::vector<std::uint64_t>& code,

@@ -55,7 +55,7 @@ Status EditEngine::check(const WeightEdit& e) const {
 }
 
 EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& from) const {
-    const std::vector<std::uint32_t>& weld = surface.state().topology.weld;
+    const std::vector<std::uint32_t>& weld = EditSurfaceState::of(surface).topology.weld;
     const std::size_t n = weld.size();
     Shares shares;
     for (std::size_t p = 0; p < 2; ++p) {
@@ -77,7 +77,7 @@ EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& fr
         }
         for (std::size_t v = n; v-- > 0;) out[v] = out[weld[v]];
         if (!edit.parts) continue;
-        const MeshSurface& parts = surface.state().surface();
+        const MeshSurface& parts = EditSurfaceState::of(surface).surface();
         std::vector<float> most(parts.components, 0);
         const auto each = [&](auto&& visit) {
             for (std::size_t v = 0; v < n; ++v)
@@ -94,7 +94,7 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
                                                          const RowAt& from, std::size_t& stuck_rows,
                                                          Context* context) const {
     const EditKindRow& kind = row_of(edit.kind);
-    const EditTask task{edit, surface.state(), from, locks, context};
+    const EditTask task{edit, EditSurfaceState::of(surface), from, locks, context};
     std::array<PreparedRow, 2> prepared;
     const bool twice = kind.joints_of_sides && edit.other_side;
     for (std::size_t p = 0; kind.prepare && p < (twice ? 2 : 1); ++p) {
@@ -154,7 +154,7 @@ SkinWeights EditEngine::weights() const {
 
 Result<EditEngine> EditEngine::begin(const EditSurface& surface, SkinWeights weights, Locks locks,
                                      std::size_t joint_count, int max_influences) {
-    const std::size_t n = surface.state().mesh.positions.size();
+    const std::size_t n = EditSurfaceState::of(surface).mesh.positions.size();
     if (weights.vertex_count() != n)
         return Error{ErrorCode::input, "the weights have rows for " + std::to_string(weights.vertex_count()) +
                                            " vertices, the mesh has " + std::to_string(n)};

@@ -26,7 +26,7 @@ Status complete_assign(const EditPreparation& of) {
             return of.wrong("\"as\": the file has no weights");
         of.edit.file = of.own;
     }
-    return add_other_side(of);
+    return Done{};
 }
 
 /// With `as`, the rows of the file; else nothing.

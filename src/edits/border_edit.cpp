@@ -158,7 +158,7 @@ Status complete_border(const EditPreparation& of) {
         SINEW_TRY(of.deforms(j, "\"joints\""));
         of.edit.called += (of.edit.called.empty() ? "'" : " and '") + printable(of.skeleton.joints[j].name) + "'";
     }
-    return add_other_side(of);
+    return Done{};
 }
 
 /// At each vertex: the parts of both joints, or nothing where they stay.

@@ -1,6 +1,7 @@
 // Edits of a list made ready for use: mirrors, strokes, locks, falloffs by angle.
 #include <algorithm>
 
+#include "core/parallel.h"
 #include "core/try.h"
 #include "core/vectors.h"
 #include "edits/edit_kinds.h"
@@ -34,6 +35,26 @@ void add_strokes(std::vector<float>& selection, const std::vector<BrushSelection
     }
 }
 
+/// Raises the selection to another as it is on the other side: at the corner of the surface that is nearest to the
+/// mirrored place of a selected vertex, and at vertices whose mirrored place is beside a selected one.
+void add_mirrored(std::vector<float>& selection, const std::vector<float> of, EditSurfaceState& surface,
+                  const Symmetry& across) {
+    const MeshView& mesh = surface.mesh;
+    const double reach = EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal();
+    selection.resize(of.size(), 0);
+    for (std::size_t v = 0; v < of.size(); ++v) {
+        const Point3 image = EditSurfaceState::mirrored(to_point(mesh.positions[v]), across);
+        const SurfacePoint found = surface.tree().nearest(image, reach);
+        if (found.triangle == SurfacePoint::none) continue;
+        const Triangle& t = mesh.triangles[found.triangle];
+        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+        float& there = selection[t[static_cast<std::size_t>(most)]];
+        there = std::max(there, of[v]);
+        for (std::size_t k = 0; k < 3; ++k)
+            if (found.share[k] > 0.25) selection[v] = std::max(selection[v], of[t[k]]);
+    }
+}
+
 Result<EditPart> with_partners(const EditPreparation& of, const Symmetry& symmetry) {
     EditPart other{{}, of.edit.region, of.edit.joints, of.edit.with};
     const std::span with(&other.with, of.edit.kind == EditKind::replace ? 1 : 0);
@@ -44,24 +65,27 @@ Result<EditPart> with_partners(const EditPreparation& of, const Symmetry& symmet
     return other;
 }
 
-Status complete_strokes(const EditPreparation& of) {
+/// Strokes become selections, and a symmetric edit gets its other side.
+Status complete_selections(const EditPreparation& of) {
     WeightEdit& e = of.edit;
-    if (e.brushes.empty()) return Done{};
-    const Symmetry* symmetry = nullptr;
-    if (e.symmetric) {
-        SINEW_TRY_LET(const Symmetry* found, of.symmetry());
-        symmetry = found;
-    }
-    add_strokes(e.selection, e.brushes, of.surface, nullptr, of.context);
-    if (symmetry) {
-        SINEW_TRY_LET(EditPart other, with_partners(of, *symmetry));
+    const std::vector<BrushSelection> brushes = std::move(e.brushes);
+    if (!brushes.empty()) add_strokes(e.selection, brushes, of.surface, nullptr, of.context);
+    if (e.symmetric && info_of(e.kind).sides != EditKindInfo::Sides::one && !e.other_side) {
+        SINEW_TRY_LET(const Symmetry* across, of.symmetry());
+        SINEW_TRY_LET(EditPart other, with_partners(of, *across));
         // The same joints: one part, so that the middle is not edited twice.
-        const bool one = other.region == e.region && other.joints == e.joints && other.with == e.with;
-        add_strokes(one ? e.selection : other.selection, e.brushes, of.surface, symmetry, of.context);
+        const auto same = [](const auto& a, const auto& b) {
+            return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
+        };
+        const bool one = same(other.region, e.region) && same(other.joints, e.joints) && other.with == e.with;
+        std::vector<float>& there = one ? e.selection : other.selection;
+        if (!brushes.empty())
+            add_strokes(there, brushes, of.surface, across, of.context);
+        else if (!e.selection.empty())
+            add_mirrored(there, e.selection, of.surface, *across);
         if (!one) e.other_side = std::move(other);
     }
-    if (of.context && of.context->cancel) return Error{ErrorCode::cancelled, "cancelled while painting"};
-    e.brushes.clear();
+    if (cancelled(of.context)) return Error{ErrorCode::cancelled, "cancelled while painting"};
     return Done{};
 }
 
@@ -69,47 +93,9 @@ Status complete_strokes(const EditPreparation& of) {
 
 Result<std::uint32_t> partner(const EditPreparation& of, const Symmetry& symmetry, std::uint32_t joint) {
     if (joint >= symmetry.joint.size()) return joint;
-    if (symmetry.joint[joint] != Symmetry::none) return symmetry.joint[joint];
+    if (symmetry.joint[joint] != no_index) return symmetry.joint[joint];
     return of.wrong("the joint '" + printable(of.skeleton.joints[joint].name) +
                     "' has no partner on the other side");
-}
-
-/// The selection as it is on the other side: at the corner of the surface that is nearest to the mirrored place of
-/// a selected vertex, and at vertices whose mirrored place is beside a selected one.
-static std::vector<float> mirrored(EditSurfaceState& surface, const std::vector<float>& selection,
-                                   const Symmetry& across) {
-    const MeshView& mesh = surface.mesh;
-    const double reach = EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal();
-    std::vector<float> out(selection.size(), 0);
-    for (std::size_t v = 0; v < selection.size(); ++v) {
-        const Point3 image = EditSurfaceState::mirrored(to_point(mesh.positions[v]), across);
-        const SurfacePoint found = surface.tree().nearest(image, reach);
-        if (found.triangle == SurfacePoint::none) continue;
-        const Triangle& t = mesh.triangles[found.triangle];
-        const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
-        float& there = out[t[static_cast<std::size_t>(most)]];
-        there = std::max(there, selection[v]);
-        for (std::size_t k = 0; k < 3; ++k)
-            if (found.share[k] > 0.25) out[v] = std::max(out[v], selection[t[k]]);
-    }
-    return out;
-}
-
-Status add_other_side(const EditPreparation& of) {
-    WeightEdit& e = of.edit;
-    if (!e.symmetric || e.other_side) return Done{};
-    SINEW_TRY_LET(const Symmetry* across, of.symmetry());
-    SINEW_TRY_LET(EditPart other, with_partners(of, *across));
-    if (!e.selection.empty()) other.selection = mirrored(of.surface, e.selection, *across);
-    if (other.region == e.region && other.joints == e.joints) {
-        for (std::size_t v = 0; v < e.selection.size(); ++v)
-            e.selection[v] = std::max(e.selection[v], other.selection[v]);
-        return Done{};
-    }
-    // The same border, seen from its other side, is one.
-    if (!std::is_permutation(other.joints.begin(), other.joints.end(), e.joints.begin(), e.joints.end()))
-        e.other_side = std::move(other);
-    return Done{};
 }
 
 Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
@@ -118,8 +104,8 @@ Status complete_edits(std::span<WeightEdit> edits, const EditSurface& surface, c
         const EditKindRow& kind = row_of(edits[i].kind);
         const std::string edit = "edit " + std::to_string(i + 1) + ": ";
         const std::string symmetric = edit + "symmetric: ", by_kind = edit + std::string(kind.name) + ": ";
-        EditSurfaceState& state = surface.state();
-        SINEW_TRY(complete_strokes({edits[i], state, skeleton, own, symmetric, context}));
+        EditSurfaceState& state = EditSurfaceState::of(surface);
+        SINEW_TRY(complete_selections({edits[i], state, skeleton, own, symmetric, context}));
         if (kind.complete) SINEW_TRY(kind.complete({edits[i], state, skeleton, own, by_kind, context}));
     }
     return Done{};

@@ -66,7 +66,6 @@ Result<PreparedRow> relaxed_rows(const EditTask&, const EditPart&, std::span<con
 Result<PreparedRow> mirrored_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status find_mirror(const EditPreparation& of);
 Status check_mirror(const WeightEdit& edit, std::size_t vertices, std::size_t joints);
-Status add_other_side(const EditPreparation& of);
 Result<PreparedRow> assigned_rows(const EditTask&, const EditPart&, std::span<const std::uint32_t> at);
 Status complete_assign(const EditPreparation& of);
 Status check_assign(const WeightEdit& edit, std::size_t vertices, std::size_t joints);

@@ -127,6 +127,8 @@ struct EditSurfaceState {
     }
     std::shared_ptr<PinField> pin_field;  ///< of the last pins
 
+    static EditSurfaceState& of(const EditSurface& surface) { return *surface.state_; }
+
     EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {
         if (context) own_.threads = context->threads;
     }

@@ -22,8 +22,7 @@ Status check_mirror(const WeightEdit& e, std::size_t, std::size_t joints) {
     if (!(std::abs(square - 1) < 1e-3))
         return Error{ErrorCode::usage, "mirror needs a plane with a normal of length 1"};
     for (const std::uint32_t j : e.mirror.partner)
-        if (j != Symmetry::none && j >= joints)
-            return Error{ErrorCode::usage, "there is no joint " + std::to_string(j)};
+        if (j != no_index && j >= joints) return Error{ErrorCode::usage, "there is no joint " + std::to_string(j)};
     return Done{};
 }
 
@@ -64,7 +63,7 @@ Result<PreparedRow> mirrored_rows(const EditTask& task, const EditPart&, std::sp
     const Mirror& m = task.edit.mirror;
     const double diagonal = m.size > 0 ? m.size : box_of(mesh.positions).diagonal();
     const auto over_there = [&m](std::uint32_t j) {
-        return j < m.partner.size() && m.partner[j] != Symmetry::none ? m.partner[j] : j;
+        return j < m.partner.size() && m.partner[j] != no_index ? m.partner[j] : j;
     };
     return PreparedRow([&task, &mesh, &tree, &m, at, diagonal, over_there](std::size_t k, EditRow& row) {
         const std::uint32_t v = at[k];

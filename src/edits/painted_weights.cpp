@@ -152,9 +152,9 @@ bool PaintedWeightsState::reads_changed_rows(const WeightEdit& edit, const std::
                                              const Box3& changed_rows) {
     const auto reach_of = row_of(edit.kind).reach;
     if (!reach_of) return false;
-    const double reach = reach_of(edit, surface.state());
+    const double reach = reach_of(edit, EditSurfaceState::of(surface));
     Box3 box;
-    for (const std::uint32_t v : at) box.add(to_point(surface.state().mesh.positions[v]));
+    for (const std::uint32_t v : at) box.add(to_point(EditSurfaceState::of(surface).mesh.positions[v]));
     for (std::size_t k = 0; k < 3; ++k)
         if (box.low[k] - reach > changed_rows.high[k] || box.high[k] + reach < changed_rows.low[k]) return false;
     return true;
@@ -175,7 +175,7 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
     Context whole;  // half of this cannot be taken back
     whole.threads = context ? context->threads : 0;
 
-    const std::span<const Vec3> positions = surface.state().mesh.positions;
+    const std::span<const Vec3> positions = EditSurfaceState::of(surface).mesh.positions;
     std::vector<std::uint8_t> affected(n, 0);
     Box3 box;
     const auto affect = [&](std::uint32_t v) {

@@ -15,7 +15,7 @@ namespace {
 
 // Chosen on artists' weights (docs/evaluation.md).
 constexpr double kSoft = 0.01;       // added to weights before logarithms are taken
-constexpr double kUnchanged = 0.01;  // of a logarithm: the row stays as it is
+constexpr float kUnchanged = 0.05f;  // of a logarithm: the row stays as it is
 constexpr double kLeastNew = 0.01;   // weight of a joint that the row did not have
 constexpr double kSumSlack = 0.01;
 
@@ -126,7 +126,8 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
     std::vector<EditRow> targets;
     for (std::size_t i = 0; i < task.edit.pins.size(); ++i) {
         const Pin& pin = task.edit.pins[i];
-        const std::string place = "pin " + std::to_string(i + 1) + ": the vertex " + std::to_string(pin.vertex);
+        const std::string place =
+            "pin: pin " + std::to_string(i + 1) + ": the vertex " + std::to_string(pin.vertex);
         const std::uint32_t node = surface.node_of[pin.vertex];
         const bool locked = !task.locks.vertices.empty() && task.locks.vertices[pin.vertex];
         const bool lost = node == MeshSurface::none || rows[node].empty();
@@ -150,8 +151,13 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
     }
 
     std::shared_ptr<PinField>& field = task.surface.pin_field;
-    if (!field || !field->made_for(task.edit.value, rows)) {
-        SINEW_TRY_LET(PinField made, PinField::make(task.surface, task.edit.value, rows, task.context));
+    std::vector<PinField::Answer> answers;
+    for (std::size_t p = 0; p < nodes.size(); ++p) {
+        const auto less = [](const Share& a, const Share& b) { return a.weight < b.weight; };
+        answers.push_back({nodes[p], std::max_element(targets[p].begin(), targets[p].end(), less)->joint});
+    }
+    if (!field || !field->made_for(task.edit.value, rows, answers)) {
+        SINEW_TRY_LET(PinField made, PinField::make(task.surface, task.edit.value, rows, answers, task.context));
         field = std::make_shared<PinField>(std::move(made));
     }
     SINEW_TRY(field->spread(nodes, ratio, joints.size()));
@@ -175,22 +181,25 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
                 row = targets[pin_at[node]];
                 return;
             }
+            if (!field->reaches(node, kUnchanged)) return;
             bool changes = false;
-            const auto add = [&](std::uint32_t c, double weight, double here) {
-                changes = changes || std::abs(here) >= kUnchanged;
-                const double x = (weight + kSoft) * std::exp(std::clamp(here, low[c], high[c])) - kSoft;
-                if (x > 0) row.push_back({joints[c], x});
+            const auto add = [&](std::uint32_t c, double weight) {
+                double by = field->at(node, c);
+                by = std::copysign(std::max(std::abs(by) - kUnchanged, 0.0), by);
+                changes = changes || by != 0;
+                if (const double x = (weight + kSoft) * std::exp(std::clamp(by, low[c], high[c])) - kSoft; x > 0)
+                    row.push_back({joints[c], x});
             };
             for (const Influence& i : rows[node])
                 if (i.joint < column.size() && column[i.joint] != none)
-                    add(column[i.joint], i.weight, field->at(node, column[i.joint]));
+                    add(column[i.joint], i.weight);
                 else
                     row.push_back({i.joint, i.weight});
             for (const std::uint32_t c : raised)
-                if (const double here = field->at(node, c); here >= least_new)
-                    if (std::none_of(rows[node].begin(), rows[node].end(),
-                                     [&](const Influence& i) { return i.joint == joints[c]; }))
-                        add(c, 0, here);
+                if (field->at(node, c) >= least_new &&
+                    std::none_of(rows[node].begin(), rows[node].end(),
+                                 [&](const Influence& i) { return i.joint == joints[c]; }))
+                    add(c, 0);
             if (!changes) row.clear();
         });
 }

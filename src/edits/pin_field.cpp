@@ -18,6 +18,8 @@ constexpr double kLeastAlike = 0.02;    // of an edge's weight stays where rows 
 constexpr double kRidge = 1e-3;         // pins that are nearly at one place and differ are averaged
 constexpr double kSmall = 0.25;         // root of a joint's share of the area, below which the reach is less
 constexpr double kLeastReach = 0.1;     // of the reach
+constexpr double kTiny = 0.02;          // as kSmall: a joint that has hardly any weight yet
+constexpr double kBeside = 3;           // its size at a place, in distances to a pin of it
 
 /// How alike two rows are: exp(-(L1)²).
 double alike(std::span<const Influence> a, std::span<const Influence> b) {
@@ -29,19 +31,17 @@ double alike(std::span<const Influence> a, std::span<const Influence> b) {
     return std::max(std::exp(-l1 * l1), kLeastAlike);
 }
 
-/// Per node: the root of the area of the joints there, as a share of the surface.
+/// The root of the area of each joint, as a share of the surface.
 std::vector<double> joint_sizes(const MeshSurface& surface, double area,
                                 std::span<const std::span<const Influence>> rows) {
-    std::vector<double> of_joint, out(rows.size());
+    std::vector<double> of_joint;
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (const Influence& k : rows[i]) {
             if (k.joint >= of_joint.size()) of_joint.resize(k.joint + 1, 0);
             of_joint[k.joint] += k.weight * surface.mass[i] / area;
         }
     for (double& x : of_joint) x = std::sqrt(x);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        for (const Influence& k : rows[i]) out[i] += k.weight * of_joint[k.joint];
-    return out;
+    return of_joint;
 }
 
 /// Weak edges from each node to the nearest ones of other parts.
@@ -67,8 +67,16 @@ std::vector<MeshSurface::Edge> bridges(EditSurfaceState& surface, double length)
 
 }  // namespace
 
-Result<PinField> PinField::make(EditSurfaceState& of, double reach,
-                                std::span<const std::span<const Influence>> rows, Context* context) {
+std::vector<std::uint32_t> PinField::tiny(std::span<const Answer> answers) const {
+    std::vector<std::uint32_t> out;
+    for (const Answer& a : answers)
+        if (size_of(a.joint) <= kTiny) out.push_back(a.node);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+Result<PinField> PinField::make(EditSurfaceState& of, double reach, Rows rows, std::span<const Answer> answers,
+                                Context* context) {
     const MeshSurface& surface = of.surface();
     PinField out;
     out.reach_ = reach;
@@ -85,9 +93,16 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
     edges.insert(edges.end(), joined.begin(), joined.end());
     parallel_for(context, edges.size(), 4096,
                  [&](std::size_t i) { edges[i].weight *= alike(rows[edges[i].a], rows[edges[i].b]); });
-    // Where joints are small, an answer reaches less far: one about a finger does not change the hand.
-    std::vector<double> l = joint_sizes(surface, area, rows), screen = surface.mass;
-    for (std::size_t i = 0; i < screen.size(); ++i) {
+    // Where joints are small, an answer reaches less far: one about a finger does not change the hand. The same
+    // beside an answer about a joint that has hardly any weight yet: one about an eyelid does not change the head.
+    out.size_ = joint_sizes(surface, area, rows);
+    out.tiny_ = out.tiny(answers);
+    const auto place = [&](std::uint32_t node) { return to_point(of.mesh.positions[surface.vertex_of[node]]); };
+    std::vector<double> l(rows.size(), 0), screen = surface.mass;
+    for (std::uint32_t i = 0; i < l.size(); ++i) {
+        for (const Influence& k : rows[i]) l[i] += k.weight * out.size_[k.joint];
+        for (const std::uint32_t t : out.tiny_)
+            l[i] = std::min(l[i], kBeside * norm(place(t) - place(i)) / std::sqrt(area));
         l[i] = length * std::clamp(l[i] / kSmall, kLeastReach, 1.0);
         screen[i] /= l[i] * l[i];
     }
@@ -104,54 +119,56 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach,
     return out;
 }
 
-bool PinField::made_for(double reach, std::span<const std::span<const Influence>> rows) const {
-    if (reach != reach_ || rows.size() != count_.size()) return false;
+bool PinField::made_for(double reach, Rows rows, std::span<const Answer> answers) const {
+    if (reach != reach_ || rows.size() != count_.size() || tiny(answers) != tiny_) return false;
     const Influence* at = rows_.data();
     for (std::size_t i = 0; i < rows.size(); at += count_[i++])
         if (rows[i].size() != count_[i] || !std::equal(rows[i].begin(), rows[i].end(), at)) return false;
     return true;
 }
 
-const std::vector<double>& PinField::response(std::uint32_t node) {
-    for (const auto& [known, field] : response_)
-        if (known == node) return field;
-    std::vector<double> b(factor_.size(), 0);
+const PinField::Response& PinField::response(std::uint32_t node) {
+    for (const Response& known : response_)
+        if (known.node == node) return known;
+    std::vector<double> field(factor_.size(), 0);
     const CoarseSurface::Stencil s = coarse_->stencil(node);
-    for (std::size_t k = 0; k < 3; ++k) b[s.of[k]] += static_cast<double>(s.share[k]);
-    return response_.emplace_back(node, factor_.solve(b)).second;
+    for (std::size_t k = 0; k < 3; ++k) field[s.of[k]] += static_cast<double>(s.share[k]);
+    field = factor_.solve(field);
+    const double own = std::sqrt(coarse_->at(field, node));
+    for (double& x : field) x /= own;
+    return response_.emplace_back(Response{node, own, std::move(field)});
 }
 
 Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const double> values, std::size_t columns) {
     const std::size_t n = nodes.size();
-    for (const std::uint32_t node : nodes) response(node);
-    std::vector<const std::vector<double>*> of;
-    for (const std::uint32_t node : nodes) of.push_back(&response(node));
-    // How much of each response, scaled to 1 at its own node, meets the values.
-    std::vector<double> scale;
-    for (std::size_t p = 0; p < n; ++p) scale.push_back(1 / std::sqrt(coarse_->at(*of[p], nodes[p])));
+    std::vector<const Response*> given;
+    for (const std::uint32_t node : nodes) given.push_back(&response(node));
+    // How much of each response meets the values.
     std::vector<MatrixEntry> gram;
     for (std::uint32_t q = 0; q < n; ++q)
         for (std::uint32_t p = 0; p <= q; ++p)
-            gram.push_back({q, p, scale[q] * scale[p] * coarse_->at(*of[p], nodes[q]) + (p == q ? kRidge : 0)});
+            gram.push_back({q, p, coarse_->at(given[p]->field, nodes[q]) / given[q]->own + (p == q ? kRidge : 0)});
     SINEW_TRY_LET(const Cholesky meeting, Cholesky::factor(n, gram));
     columns_ = columns;
     field_.assign(factor_.size() * columns, 0);
     std::vector<double> amount(n * Cholesky::kBatch);
     for (std::size_t first = 0; first < columns; first += Cholesky::kBatch) {
         const std::size_t some = std::min(Cholesky::kBatch, columns - first);
-        std::fill(amount.begin(), amount.end(), 0.0);
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t c = 0; c < some; ++c)
-                amount[p * Cholesky::kBatch + c] = scale[p] * values[p * columns + first + c];
+                amount[p * Cholesky::kBatch + c] = values[p * columns + first + c] / given[p]->own;
         meeting.solve_batch(amount);
         for (std::size_t i = 0; i < factor_.size(); ++i) {
             std::array<double, Cholesky::kBatch> here{};
             for (std::size_t p = 0; p < n; ++p)
                 for (std::size_t c = 0; c < here.size(); ++c)
-                    here[c] += scale[p] * (*of[p])[i] * amount[p * Cholesky::kBatch + c];
+                    here[c] += given[p]->field[i] * amount[p * Cholesky::kBatch + c];
             for (std::size_t c = 0; c < some; ++c) field_[i * columns + first + c] = static_cast<float>(here[c]);
         }
     }
+    strongest_.assign(factor_.size(), 0);
+    for (std::size_t i = 0; i < field_.size(); ++i)
+        strongest_[i / columns] = std::max(strongest_[i / columns], std::abs(field_[i]));
     return Done{};
 }
 

@@ -29,7 +29,7 @@ void BridgeFinder::measure() {
     const int r = domain.transform.resolution, side = std::min(r, flat ? 1024 : 128), cell = r / side;
     const int layers = flat ? 1 : side;
     const auto size = static_cast<std::size_t>(side) * side * layers;
-    std::vector<std::uint32_t> source(size, Domain::none);  // per cell: the leaf whose wave came first
+    std::vector<std::uint32_t> source(size, no_index);  // per cell: the leaf whose wave came first
     std::vector<std::uint32_t> wave;
     auto meet = [&](std::uint32_t i, std::uint32_t j) {
         std::uint32_t a = domain.component[i], b = domain.component[j];
@@ -45,7 +45,7 @@ void BridgeFinder::measure() {
             for (int y = first[1]; y < first[1] + n; ++y) {
                 for (int x = first[0]; x < first[0] + n; ++x) {
                     const auto at = static_cast<std::uint32_t>((z * side + y) * side + x);
-                    if (source[at] == Domain::none) {
+                    if (source[at] == no_index) {
                         source[at] = i;
                         wave.push_back(at);
                     } else {
@@ -64,7 +64,7 @@ void BridgeFinder::measure() {
         for (const auto& c : neighbours) {
             if (std::min({c[0], c[1], c[2]}) < 0 || std::max(c[0], c[1]) >= side || c[2] >= layers) continue;
             const auto to = static_cast<std::uint32_t>((c[2] * side + c[1]) * side + c[0]);
-            if (source[to] == Domain::none) {
+            if (source[to] == no_index) {
                 source[to] = source[at];
                 wave.push_back(to);
             } else {

@@ -29,11 +29,11 @@ inline std::uint32_t boundary_leaf_in(const Domain& domain, int level, const std
             for (int x = 0; x < size; ++x) {
                 const std::uint32_t leaf =
                     domain.leaf_at(cell[0] * size + x, cell[1] * size + y, cell[2] * size + z);
-                if (leaf == Domain::none) continue;
+                if (leaf == no_index) continue;
                 if (domain.leaves[leaf].boundary) return leaf;
-                if (domain.leaves[leaf].level >= level) return Domain::none;  // it covers the whole cell
+                if (domain.leaves[leaf].level >= level) return no_index;  // it covers the whole cell
             }
-    return Domain::none;
+    return no_index;
 }
 
 /// Adds the boundary leaves at the corners to a stencil, with trilinear shares, and returns the sum of the shares.
@@ -52,7 +52,7 @@ inline double add_plain(const Domain& domain, const Corners& corners, LeafStenci
         }
         const std::uint32_t leaf = corners.level > 0 ? boundary_leaf_in(domain, corners.level, cell)
                                                      : domain.leaf_at(cell[0], cell[1], cell[2]);
-        if (!(share > 0) || leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
+        if (!(share > 0) || leaf == no_index || !(flat || domain.leaves[leaf].boundary)) continue;
         s.leaf[static_cast<std::size_t>(s.count)] = leaf;
         s.share[static_cast<std::size_t>(s.count++)] = share;
         total += share;

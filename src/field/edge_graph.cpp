@@ -9,13 +9,14 @@
 
 namespace sinew {
 
-EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology) : node_of(mesh.positions.size(), none) {
+EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology)
+    : node_of(mesh.positions.size(), no_index) {
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) node_of[topology.weld[v]] = 0;
     for (std::uint32_t v = 0; v < node_of.size(); ++v) {
         if (topology.weld[v] != v) {
             node_of[v] = node_of[topology.weld[v]];  // the first vertex at a position comes before the others
-        } else if (node_of[v] != none) {
+        } else if (node_of[v] != no_index) {
             node_of[v] = static_cast<std::uint32_t>(position.size());
             position.push_back(mesh.positions[v]);
             mesh_vertex.push_back(v);
@@ -57,17 +58,17 @@ EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology) : node_
         link[next[e.b]++] = {e.a, e.length};
     }
 
-    component.assign(n, none);
+    component.assign(n, no_index);
     std::vector<std::uint32_t> stack;
     for (std::uint32_t start = 0; start < n; ++start) {
-        if (component[start] != none) continue;
+        if (component[start] != no_index) continue;
         component[start] = component_count;
         stack.push_back(start);
         while (!stack.empty()) {
             const std::uint32_t at = stack.back();
             stack.pop_back();
             for (std::uint32_t k = first_link[at]; k < first_link[at + 1]; ++k)
-                if (component[link[k].to] == none) {
+                if (component[link[k].to] == no_index) {
                     component[link[k].to] = component_count;
                     stack.push_back(link[k].to);
                 }

@@ -12,7 +12,6 @@ namespace sinew {
 /// Distinct positions of triangles, and the edges between them. Works for holes, soup, and edges of three and
 /// more triangles. Positions are numbered in the order of the mesh's vertices.
 struct EdgeGraph {
-    static constexpr std::uint32_t none = 0xffffffffu;
     struct Edge {
         std::uint32_t a, b;  ///< a < b
         float length;        ///< scene units

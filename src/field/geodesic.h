@@ -72,10 +72,10 @@ struct LeafDistances {
     std::span<const Label> row(std::size_t leaf) const { return {labels.get() + leaf * stride, width}; }
     /// In 1/16384 voxel; `unreached` in unused slots.
     std::uint32_t distance(std::size_t leaf, std::size_t k = 0) const { return distance_of(row(leaf)[k]); }
-    /// DistanceTable::none in unused slots.
+    /// none in unused slots.
     std::uint32_t joint(std::size_t leaf, std::size_t k = 0) const {
         const Label label = row(leaf)[k];
-        return label == kNoLabel ? DistanceTable::none : joint_of(label);
+        return label == kNoLabel ? no_index : joint_of(label);
     }
 };
 

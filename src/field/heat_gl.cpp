@@ -294,8 +294,7 @@ public:
         const std::string common(kCommon), graph = common + std::string(kGraph), held(kHeld), state(kState);
         const std::string group(kGroup), sum = group + std::string(kSum);
         const auto make = [](gl::Program& program, std::string_view name, const std::string& source) -> Status {
-            SINEW_TRY_LET(gl::Program made, gl::make_program(name, source));
-            program = std::move(made);
+            SINEW_TRY_LET(program, gl::make_program(name, source));
             return Done{};
         };
         struct Source {

@@ -7,6 +7,7 @@
 #include "domain/near_part.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -39,8 +40,7 @@ Result<std::vector<float>> joint_distance(const MeshView& whole, const Skeleton&
     const std::vector<Bridge> bridges = BridgeFinder(domain).join(seeded);
     const GeodesicSolver solver(domain, geodesic, context);
     const std::uint32_t joints[] = {joint};
-    Result<LeafDistances> field = solver.nearest(seeds, joints, bridges, 1, context);
-    if (!field) return field.error();
+    SINEW_TRY_LET(LeafDistances field, solver.nearest(seeds, joints, bridges, 1, context));
 
     std::vector<float> out(mesh.positions.size(), std::numeric_limits<float>::infinity());
     parallel_for(context, out.size(), 2048, [&](std::size_t v) {
@@ -48,9 +48,9 @@ Result<std::vector<float>> joint_distance(const MeshView& whole, const Skeleton&
         const LeafStencil s = leaf_stencil(domain, mesh.positions[v]);
         double share = 0, sum = 0;
         for (int k = 0; k < s.count; ++k) {
-            if (field->distance(s.leaf[k]) == LeafDistances::unreached) continue;
+            if (field.distance(s.leaf[k]) == LeafDistances::unreached) continue;
             share += s.share[k];
-            sum += s.share[k] * field->distance(s.leaf[k]);
+            sum += s.share[k] * field.distance(s.leaf[k]);
         }
         if (share > 0)
             out[v] = static_cast<float>(sum / share * domain.transform.voxel / LeafDistances::units_per_voxel);

@@ -15,19 +15,19 @@ namespace {
 std::uint32_t nearest_pixel(const Domain& domain, int x, int y) {
     constexpr int farthest = 64;  // OutlineOptions::tolerance
     for (int ring = 1; ring <= farthest; ++ring) {
-        std::uint32_t best = Domain::none;
+        std::uint32_t best = no_index;
         int least = 0;
         for (int dy = -ring; dy <= ring; ++dy) {
             const int step = dy == -ring || dy == ring ? 1 : 2 * ring;
             for (int dx = -ring; dx <= ring; dx += step) {
                 const std::uint32_t leaf = domain.leaf_at(x + dx, y + dy, 0);
                 const int d = dx * dx + dy * dy;
-                if (leaf != Domain::none && (best == Domain::none || d < least)) best = leaf, least = d;
+                if (leaf != no_index && (best == no_index || d < least)) best = leaf, least = d;
             }
         }
-        if (best != Domain::none) return best;
+        if (best != no_index) return best;
     }
-    return Domain::none;
+    return no_index;
 }
 
 // For values in the range of int.
@@ -70,7 +70,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     const int x = static_cast<int>(v[0]), y = static_cast<int>(v[1]);
     const Domain::Index::Voxel own = flat ? Domain::Index::Voxel{domain.leaf_at(x, y, 0), 0, false}
                                           : domain.index->voxel(x, y, static_cast<int>(v[2]));
-    if (own.leaf == Domain::none && !flat) return s;
+    if (own.leaf == no_index && !flat) return s;
     double total = 0;
     if (flat || own.boundary) {
         const corner_leaves::Corners corners = corners_around(v, own.level, flat ? 2 : 3);
@@ -78,10 +78,10 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
                                                         : corner_leaves::add_plain(domain, corners, s);
     }
     if (s.count == 0) {
-        s.leaf[0] = own.leaf != Domain::none ? own.leaf
-                                             : nearest_pixel(domain, static_cast<int>(std::floor(v[0])),
-                                                             static_cast<int>(std::floor(v[1])));
-        if (s.leaf[0] == Domain::none) return s;
+        s.leaf[0] = own.leaf != no_index ? own.leaf
+                                         : nearest_pixel(domain, static_cast<int>(std::floor(v[0])),
+                                                         static_cast<int>(std::floor(v[1])));
+        if (s.leaf[0] == no_index) return s;
         s.share[0] = total = 1;
         s.count = 1;
     }
@@ -96,7 +96,7 @@ LeafStencil own_leaf(const Domain& domain, const Vec3& position) {
     if (!(v[0] >= 0 && v[0] < r && v[1] >= 0 && v[1] < r && v[2] >= 0 && v[2] < depth)) return s;
     s.leaf[0] = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
     s.share[0] = 1;
-    s.count = s.leaf[0] != Domain::none;
+    s.count = s.leaf[0] != no_index;
     return s;
 }
 

@@ -63,13 +63,13 @@ public:
         connect(segments);
         measure(segments);
         for (std::uint32_t l = 0; l < loops_.size(); ++l)
-            if (loops_[l].any && (best_ == EdgeGraph::none || rank(l) < rank(best_))) best_ = l;
+            if (loops_[l].any && (best_ == no_index || rank(l) < rank(best_))) best_ = l;
     }
 
     /// From the point to the nearest position.
     double nearest() const { return nearest_; }
     /// The best loop, or null.
-    const Loop* best() const { return best_ == EdgeGraph::none ? nullptr : &loops_[best_]; }
+    const Loop* best() const { return best_ == no_index ? nullptr : &loops_[best_]; }
 
     /// Both ends of every edge that is cut by the best loop, or by the best loop of another part if it is about as
     /// near. Points farther than `reach` start later by the difference.
@@ -208,7 +208,7 @@ private:
     std::vector<Crossing> crossings_;
     std::vector<std::uint32_t> loop_of_;  // per crossing
     std::vector<Loop> loops_;             // `any` is false for unused numbers
-    std::uint32_t best_ = EdgeGraph::none;
+    std::uint32_t best_ = no_index;
     double nearest_ = 0;
 };
 

@@ -44,7 +44,7 @@ public:
 
     struct NearestPosition {
         double squared = std::numeric_limits<double>::infinity();
-        std::uint32_t node = EdgeGraph::none;
+        std::uint32_t node = no_index;
     };
     /// The nearest position whose group differs from `own` (or, with `only`, is `own`), if it is nearer than
     /// `best`. Ties go to the lower number.
@@ -126,7 +126,7 @@ private:
 // The shortest link out of a group. Ties go to the lower numbers, so that rounds cannot close a cycle.
 struct Gap {
     double squared = std::numeric_limits<double>::infinity();
-    std::uint32_t low = EdgeGraph::none, high = EdgeGraph::none;  // nodes
+    std::uint32_t low = no_index, high = no_index;  // nodes
     auto operator<=>(const Gap&) const = default;
 };
 
@@ -157,7 +157,7 @@ public:
             for (std::uint32_t i = 0; i < group.size(); ++i) group[i] = groups.root(graph_.component[i]);
             more = false;
             for (const Gap& gap : shortest_gaps(group, groups.root(first))) {
-                if (gap.low == EdgeGraph::none) continue;
+                if (gap.low == no_index) continue;
                 const std::uint32_t a = graph_.component[gap.low], b = graph_.component[gap.high];
                 if (groups.root(a) == groups.root(b)) continue;
                 groups.join(a, b);
@@ -174,12 +174,12 @@ public:
         tree_.set_groups(graph_.component);
         parallel_for(context_, unreached_.size(), 1024, [&](std::size_t k) {
             const auto& [to, limit] = approaches[graph_.component[unreached_[k]]];
-            found_[k] = {limit, EdgeGraph::none};
-            if (to != EdgeGraph::none) tree_.nearest(unreached_[k], to, true, found_[k]);
+            found_[k] = {limit, no_index};
+            if (to != no_index) tree_.nearest(unreached_[k], to, true, found_[k]);
         });
         std::vector<EdgeBridge> bridges;
         for (std::size_t k = 0; k < unreached_.size(); ++k) {
-            if (found_[k].node == EdgeGraph::none) continue;
+            if (found_[k].node == no_index) continue;
             const auto length = static_cast<float>(std::sqrt(found_[k].squared));
             bridges.push_back({unreached_[k], found_[k].node, length});
             bridges.push_back({found_[k].node, unreached_[k], length});
@@ -193,7 +193,7 @@ public:
 private:
     // The component to which another is joined, and the maximum length of a bridge.
     struct Approach {
-        std::uint32_t to = EdgeGraph::none;
+        std::uint32_t to = no_index;
         double limit = 0;  // squared
     };
 
@@ -208,7 +208,7 @@ private:
         std::vector<Gap> shortest(graph_.component_count);
         for (std::size_t k = 0; k < unreached_.size(); ++k) {
             const std::uint32_t a = unreached_[k], b = found_[k].node;
-            if (b == EdgeGraph::none) continue;
+            if (b == no_index) continue;
             Gap& least = shortest[group[a]];
             least = std::min(least, Gap{found_[k].squared, std::min(a, b), std::max(a, b)});
         }

@@ -1,12 +1,12 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "core/hash.h"
 #include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_document.h"
+#include "io/json.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -88,7 +88,7 @@ Result<std::vector<ReferencedFile>> references_of(const std::filesystem::path& p
     // Most GLBs refer to nothing, and reading their JSON takes several times as long as the hash. (A name may also
     // be written with escapes.)
     if (text->find("\"uri\"") == text->npos && text->find("\\u") == text->npos) return files;
-    const Result<nlohmann::json> document = parse_json(*text, path.string(), context);
+    const Result<Json> document = parse_json(*text, path.string(), context);
     if (!document && document.error().code == ErrorCode::too_large) return document.error();
     if (!document || !document->is_object()) return files;
     for (const char* kind : {"buffers", "images"}) {

@@ -14,7 +14,7 @@ namespace sinew::io {
 
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 /// The file as skeleton JSON: points get a third number, members of figures are removed.
 Result<json> as_skeleton(const json& document, const std::string& name) {
@@ -115,7 +115,8 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
     out.order = *order;
 
     const auto bones = entry.find("bones");
-    const bool all = bones == entry.end() || bones->is_null() || *bones == "all";
+    const bool all = bones == entry.end() || bones->is_null() ||
+                     (bones->is_string() && bones->get_ref<const std::string&>() == "all");
     if (!all && !bones->is_array())
         return Error{ErrorCode::input, place + ": \"bones\" must be a list of names, or \"all\""};
     std::set<std::uint32_t> joints;
@@ -186,10 +187,10 @@ Status read_layers(const json& document, const std::string& name, const Pictures
 /// A picture that the caller has decoded.
 Status check_picture(const CutoutLayer& layer) {
     const RgbaImage& picture = layer.picture;
-    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
+    if (picture.width < 1 || picture.height < 1 || picture.width > max_pixels || picture.height > max_pixels ||
         picture.rgba.size() != std::size_t{4} * picture.width * picture.height)
         return Error{ErrorCode::input,
-                     layer.path + ": a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"};
+                     layer.path + ": a picture has 1 to " + std::to_string(max_pixels) + " pixels along a side"};
     return Done{};
 }
 

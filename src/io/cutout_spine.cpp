@@ -12,8 +12,6 @@ namespace sinew::io {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 /// Only as many digits as a pixel position needs.
 double rounded(double value, double steps) {
     const double r = std::round(value * steps) / steps;

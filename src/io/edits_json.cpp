@@ -11,7 +11,7 @@ namespace sinew::io {
 
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 class EditsReader {
 public:
@@ -22,7 +22,9 @@ public:
             return input_error(name_,
                                "an edit list must be an object with \"falloff\", \"rigid\", \"lock\" or \"edits\"");
         SINEW_TRY(known_keys(document, "the edit list", {"sinew", "falloff", "rigid", "lock", "edits"}));
-        if (const auto kind = document.find("sinew"); kind != document.end() && *kind != "edits")
+        if (const auto kind = document.find("sinew");
+            kind != document.end() &&
+            (!kind->is_string() || kind->get_ref<const std::string&>() != "edits"))  // != may throw, and must not
             return input_error(name_, "\"sinew\" must be \"edits\": this file is not an edit list");
         const auto each = [&](const char* key, auto&& entry) -> Status {
             const auto list = document.find(key);

@@ -13,8 +13,7 @@ namespace sinew::io {
 
 namespace {
 
-constexpr double kTicks = 46186158000;  // of a second
-constexpr double kMostSeconds = 1e7;    // from the time 0: keys beyond are damaged
+constexpr double kMostSeconds = 1e7;  // from the time 0: keys beyond are damaged
 
 /// Bits of KeyAttrFlags.
 enum : std::uint32_t {
@@ -328,8 +327,8 @@ private:
         for (std::size_t s = 1; s < objects_.all().size(); ++s) {
             if (!objects_[s].is("AnimationStack")) continue;
             FbxTake take{objects_[s].name,
-                         objects_.number(s, "LocalStart", 0) / kTicks,
-                         objects_.number(s, "LocalStop", 0) / kTicks,
+                         objects_.number(s, "LocalStart", 0) / kFbxTicks,
+                         objects_.number(s, "LocalStop", 0) / kFbxTicks,
                          {}};
             std::size_t layers = 0;
             for (const FbxObjects::Link& layer : objects_[s].sources) {
@@ -384,7 +383,7 @@ private:
         for (std::size_t k = 0; k < keys.size(); ++k, --left) {
             while (left <= 0 && attribute + 1 < counts.size()) left = counts[++attribute];
             FbxKey& key = keys[k];
-            key.time = times[k] / kTicks;
+            key.time = times[k] / kFbxTicks;
             key.value = values[k];
             if (attribute >= flags.size()) continue;
             key.flags = static_cast<std::uint32_t>(flags[attribute]);
@@ -412,8 +411,8 @@ private:
             if (record.name != "Take" || record.values.empty()) continue;
             FbxTake take{file_.text(record.values[0]), 0, 0, {}};
             if (const FbxRecord* span = record.find("LocalTime"); span && span->values.size() == 2) {
-                take.start = file_.number(span->values[0]).value_or(0) / kTicks;
-                take.stop = file_.number(span->values[1]).value_or(0) / kTicks;
+                take.start = file_.number(span->values[0]).value_or(0) / kFbxTicks;
+                take.stop = file_.number(span->values[1]).value_or(0) / kFbxTicks;
             }
             for (const FbxRecord& model : record.records) {
                 if (model.name != "Model" || model.values.empty()) continue;
@@ -476,7 +475,7 @@ private:
         };
         while (good && at < values.size()) {
             FbxKey key;
-            key.time = number() / kTicks;
+            key.time = number() / kFbxTicks;
             key.value = number();
             const char kind = letter();
             if (kind == 'C') {

@@ -14,6 +14,9 @@
 
 namespace sinew::io {
 
+/// Units of time in a second.
+inline constexpr double kFbxTicks = 46186158000;
+
 class FbxObjects {
 public:
     /// Of an object to another one, or to one of its properties.

@@ -328,7 +328,7 @@ std::optional<T> scalar(const FbxValue& value) {
 std::vector<std::byte> padded(std::span<const std::byte> footer, std::size_t empty, std::size_t at) {
     const std::size_t front = empty + 20, back = 140;
     std::vector<std::byte> out(footer.begin(), footer.end());
-    if (footer.size() <= front + back) return out;
+    if (footer.size() < front + back) return out;
     const std::size_t padding = 16 - (at + front) % 16;
     out.resize(front + padding);
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(front), out.end(), std::byte{0});
@@ -380,6 +380,37 @@ Result<FbxFile> FbxFile::parse(std::span<const std::byte> bytes, const std::stri
             out.version_ = static_cast<unsigned>(out.number(version->values[0]).value_or(0));
     }
     out.footer_ = bytes.subspan(at);
+    return out;
+}
+
+FbxFile FbxFile::empty() {
+    // Readers of the format's owner compare this mark with the time and the identity in the header
+    // (FBXHeaderExtension, fbx_builder.cpp): all three are those of a file of 1 January 1970, as other open writers
+    // have them.
+    static constexpr unsigned char kMark[] = {0xfa, 0xbc, 0xab, 0x09, 0xd0, 0xc8, 0xd4, 0x66,
+                                              0xb1, 0x76, 0xfb, 0x83, 0x1c, 0xf7, 0x26, 0x7e};
+    static constexpr unsigned char kEnd[] = {0xf8, 0x5a, 0x8c, 0x6a, 0xde, 0xf5, 0xd9, 0x7e,
+                                             0xec, 0xe9, 0x0c, 0xe3, 0x75, 0x8f, 0x29, 0x0b};
+    FbxFile out;
+    out.binary_ = true;
+    out.version_ = 7500;
+    const auto append = [](std::vector<std::byte>& to, const void* from, std::size_t size) {
+        const auto* const bytes = static_cast<const std::byte*>(from);
+        to.insert(to.end(), bytes, bytes + size);
+    };
+    const std::uint32_t version = out.version_;
+    std::vector<std::byte>& header = out.made_.emplace_back();
+    append(header, kMagic.data(), kMagic.size());
+    header.push_back(std::byte{0});
+    append(header, &version, sizeof version);
+    out.header_ = header;
+    std::vector<std::byte>& footer = out.made_.emplace_back(25);  // the empty record
+    append(footer, kMark, sizeof kMark);
+    footer.resize(footer.size() + 4);
+    append(footer, &version, sizeof version);
+    footer.resize(footer.size() + 120);
+    append(footer, kEnd, sizeof kEnd);
+    out.footer_ = footer;
     return out;
 }
 
@@ -531,7 +562,15 @@ FbxRecord FbxFile::make(std::string_view name, const std::vector<FbxItem>& items
         if (const auto* wide = std::get_if<std::int64_t>(&item)) put('L', *wide);
         if (const auto* real = std::get_if<double>(&item)) put('D', *real);
         if (const auto* wholes = std::get_if<std::vector<std::int32_t>>(&item)) put_all('i', *wholes);
+        if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&item)) put_all('l', *wholes);
+        if (const auto* reals = std::get_if<std::vector<float>>(&item)) put_all('f', *reals);
         if (const auto* reals = std::get_if<std::vector<double>>(&item)) put_all('d', *reals);
+        if (const auto* bytes = std::get_if<std::vector<std::byte>>(&item)) {
+            out.values.push_back({'R', {}});
+            head += 'R';
+            raw(static_cast<std::uint32_t>(bytes->size()));
+            head.append(as_text(*bytes));
+        }
         if (const auto* text = std::get_if<std::string>(&item)) {
             out.values.push_back({'S', {}});
             if (binary_) {
@@ -593,7 +632,7 @@ std::vector<std::byte> FbxFile::bytes() const {
         if (binary_) field(start, 0, out.size());
     };
     for (const FbxRecord& record : root_.records) write(write, record);
-    if (binary_ && out.size() % 16 != (all_.size() - footer_.size()) % 16)
+    if (binary_ && (all_.empty() || out.size() % 16 != (all_.size() - footer_.size()) % 16))
         add(padded(footer_, empty, out.size()));
     else
         add(footer_);

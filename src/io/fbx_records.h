@@ -43,15 +43,19 @@ struct FbxRecord {
     const FbxRecord* find(std::string_view wanted) const;
 };
 
-/// A value to write.
+/// A value to write. Bytes, floats and wide whole numbers in arrays only to binary files.
 using FbxItem =
-    std::variant<std::int32_t, std::int64_t, double, std::string, std::vector<std::int32_t>, std::vector<double>>;
+    std::variant<std::int32_t, std::int64_t, double, std::string, std::vector<std::byte>, std::vector<std::int32_t>,
+                 std::vector<std::int64_t>, std::vector<float>, std::vector<double>>;
 
 class FbxFile {
 public:
     /// `bytes` must outlive the file, and are counted already; what is allocated is taken from `files`. Errors name
     /// the byte and the path of the record: "hero.fbx: byte 1234: Objects/Geometry/Vertices: …". O(bytes).
     static Result<FbxFile> parse(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
+
+    /// An empty binary file of version 7.5.
+    static FbxFile empty();
 
     const FbxRecord& root() const { return root_; }
     FbxRecord& root() { return root_; }
@@ -91,7 +95,7 @@ private:
     FbxRecord root_;
     bool binary_ = false;
     unsigned version_ = 0;
-    std::deque<std::vector<std::byte>> made_;  // bytes of new records
+    std::deque<std::vector<std::byte>> made_;  // bytes of new records, and of the ends of a new file
 };
 
 /// Whether a file begins as FBX does, binary or text.

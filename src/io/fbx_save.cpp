@@ -376,9 +376,15 @@ private:
 
 Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
                             const SaveOptions& options) {
-    if (!options.clips.empty())
-        return Error{ErrorCode::usage,
-                     document.name + ": animations are not added to an FBX (name the output .glb)"};
+    const bool added = document.rig.source == RigSource::added || !options.clips.empty();
+    if (!document.fbx || added) {
+        SINEW_TRY_LET(SavedFile made, make_fbx(document, scene, weights, options));
+        if (document.fbx)
+            made.report.notes.push_back(
+                "joints or animations are added, so the FBX is written anew: what sinew does not read of it is "
+                "lost");
+        return made;
+    }
     SINEW_TRY(check_weights(scene, weights, document.name));
     ModelFiles files;
     SINEW_TRY_LET(FbxFile file, FbxFile::parse(document.fbx->bytes, document.name, files));

@@ -69,9 +69,7 @@ public:
     }
 
 private:
-    void warn(std::string text) {
-        if (in_.warnings.size() < 50) in_.warnings.push_back(std::move(text));
-    }
+    void warn(std::string text) { in_.warnings.push_back(std::move(text)); }
 
     // ---- nodes and joints
 

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/json.h"
 #include "io/model_files.h"
 #include "sinew/content.h"
 #include "sinew/io.h"
@@ -43,9 +43,6 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
-std::string extension_of(const std::filesystem::path& path);
-
 /// The folder that holds `path`; "." for a plain file name.
 inline std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -67,7 +64,7 @@ inline std::optional<float> parse_float(std::string_view word) {
 }
 
 /// Parses JSON; never throws. The error gives line, column and byte.
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& name, const Context* context = nullptr);
+Result<Json> parse_json(std::string_view text, const std::string& name, const Context* context = nullptr);
 
 /// An estimate, from above, of the memory of the tree of a JSON text.
 std::size_t json_tree_bytes(std::string_view text);

@@ -1,16 +1,18 @@
 // One pose for all skins. The inverse bind matrices give the pose of the joints when the mesh was bound; the rest
 // pose of the nodes is often another. So the scene's space is the bind space of the first skin:
 //
-// - A stretch that all bind matrices of that skin share is taken out: the space then has the shape that a viewer
-// shows.
+// - A stretch or turn that all bind matrices of that skin share is taken out: the space then has the shape that a
+//   viewer shows.
 // - A later skin is moved into it by the joints that both have. Where these disagree, it was bound in another pose,
-// and
-//   each of its vertices is moved by its weights, as a viewer would move it from the one pose to the other.
+//   and each of its vertices is moved by its weights, as a viewer would move it from the one pose to the other.
 // - The matrix of a joint without weights has no effect in a viewer, so some exporters write a placeholder. Such a
-//   joint stands where the rest pose puts it below its parent, unless its matrix says the same.
+//   joint stands where the rest pose puts it below its parent, unless its matrix says the same. Above all joints
+//   with weights, where a matrix is often right and the rest pose another one, only the identity and the matrix of
+//   another joint are taken for placeholders.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "core/try.h"
@@ -26,6 +28,7 @@ namespace {
 constexpr double kRounding = 1e-5;   ///< of a matrix; of the size for translations
 constexpr double kSamePlace = 3e-3;  ///< of the size: places nearer than this are one
 constexpr double kSameShape = 2e-3;  ///< of a matrix: shapes nearer than this are one
+constexpr double kNearlyAll = 0.99;  ///< of the weights
 
 double apart(const std::array<double, 3>& a, const std::array<double, 3>& b) {
     return std::max({std::abs(a[0] - b[0]), std::abs(a[1] - b[1]), std::abs(a[2] - b[2])});
@@ -58,6 +61,21 @@ bool same_linear(const Matrix& a, const Matrix& b, double tolerance) {
     return true;
 }
 
+/// Whether axes become axes, and all of them as much longer: results do not depend on such a motion.
+bool keeps_axes(const Matrix& m) {
+    const double size = largest(m), least = kSameShape * size;
+    for (std::size_t r = 0; r < 3; ++r) {
+        std::size_t across = 0, down = 0, full = 0;
+        for (std::size_t c = 0; c < 3; ++c) {
+            across += std::abs(m(r, c)) > least;
+            down += std::abs(m(c, r)) > least;
+            full += std::abs(m(r, c)) >= size - least;
+        }
+        if (across != 1 || down != 1 || full != 1) return false;
+    }
+    return true;
+}
+
 /// The symmetric factor S of the linear part R S, R a rotation (and reflection), by Higham's iteration for the
 /// polar decomposition (SIAM J. Sci. Stat. Comput. 7(4), 1986, eq. 3.1); empty where the matrix is singular.
 std::optional<Matrix> stretch_of(Matrix m) {
@@ -79,12 +97,16 @@ std::optional<Matrix> stretch_of(Matrix m) {
 
 class BindPose {
 public:
-    BindPose(Document& document, Scene& scene, const WornSkins& worn)
-        : document_(document), scene_(scene), rig_(document.rig), nodes_(document.rig.nodes), worn_(worn) {
-        for (std::size_t s = 0; s < worn.skins.size(); ++s) {
+    BindPose(Document& document, Scene& scene, const UsedSkins& used_skins)
+        : document_(document),
+          scene_(scene),
+          rig_(document.rig),
+          nodes_(document.rig.nodes),
+          used_skins_(used_skins) {
+        for (std::size_t s = 0; s < used_skins.skins.size(); ++s) {
             order_.push_back(s);
             bound_.emplace_back();
-            for (const Matrix& m : worn.skins[s].inverse_bind) bound_.back().push_back(inverse(m));
+            for (const Matrix& m : used_skins.skins[s].inverse_bind) bound_.back().push_back(inverse(m));
         }
         to_scene_.resize(order_.size());
         moves_.resize(order_.size());
@@ -101,8 +123,8 @@ public:
         }
         place_idle_joints();
         std::vector<Matrix> where;
-        for (const std::size_t n : worn_.joint_nodes) where.push_back(*pose_[n]);
-        SINEW_TRY(set_joints(document_, scene_, worn_.joint_nodes, std::move(where)));
+        for (const std::size_t n : used_skins_.joint_nodes) where.push_back(*pose_[n]);
+        SINEW_TRY(set_joints(document_, scene_, used_skins_.joint_nodes, std::move(where)));
         find_other_matrices();
         find_rest();
         SINEW_TRY(move_vertices());
@@ -112,7 +134,7 @@ public:
     }
 
 private:
-    bool is_new(const VertexBlock& block) const { return block.skin >= worn_.skins.size(); }
+    bool is_new(const VertexBlock& block) const { return block.skin >= used_skins_.skins.size(); }
 
     bool any_moves() const {
         return std::any_of(moves_.begin(), moves_.end(), [](const auto& m) { return !m.empty(); });
@@ -120,11 +142,11 @@ private:
 
     /// Of each skin and each of its joints, the sum of weights. A skin without weights counts as using all joints.
     void measure_use() {
-        vertices_.resize(worn_.skins.size());
+        vertices_.resize(used_skins_.skins.size());
         std::vector<std::vector<double>> use;
         has_weight_.clear();
-        for (const Skin& skin : worn_.skins) use.emplace_back(skin.nodes.size());
-        std::vector<std::size_t> at(worn_.joint_nodes.size());
+        for (const Skin& skin : used_skins_.skins) use.emplace_back(skin.nodes.size());
+        std::vector<std::size_t> at(used_skins_.joint_nodes.size());
         double total = 0;
         for (const VertexBlock& block : rig_.blocks) {
             if (is_new(block)) continue;
@@ -156,7 +178,7 @@ private:
         idle_.assign(nodes_.parent.size(), std::nullopt);
         bool first = true;
         for (const std::size_t s : order_) {
-            const Skin& skin = worn_.skins[s];
+            const Skin& skin = used_skins_.skins[s];
             to_scene_[s] = first ? without_stretch(s) : from_first(s);
             moves_[s].clear();
             if (!first) find_other_pose(s);
@@ -180,21 +202,24 @@ private:
         if (low) size_ = apart({low->x, low->y, low->z}, {high->x, high->y, high->z});
     }
 
-    /// A viewer at rest shows the mesh by world · inverse bind, the same up to a motion for every joint. If that
-    /// stretches (an object that was scaled along an axis when it was bound, positions quantised by axis), so does
-    /// the matrix returned here; otherwise it is the identity.
+    /// A viewer at rest shows the mesh by world · inverse bind. Where nearly all of it is moved alike, to another
+    /// shape or out of the axes (an object that was scaled or turned when it was bound, positions quantised by
+    /// axis), the same is returned here. Where the joints are posed, only the stretch that more than half of it
+    /// shares; otherwise the identity.
     Matrix without_stretch(std::size_t s) const {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         std::vector<std::size_t> joints;
         double total = 0;
-        std::vector<Matrix> stretch(skin.nodes.size());  // squared
+        std::vector<Matrix> shown(skin.nodes.size()), stretch(skin.nodes.size());  // stretch: squared
         for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
             if (!used(s, j)) continue;
-            stretch[j] = squared_stretch(nodes_.world[skin.nodes[j]] * skin.inverse_bind[j]);
+            shown[j] = nodes_.world[skin.nodes[j]] * skin.inverse_bind[j];
+            for (std::size_t r = 0; r < 3; ++r) shown[j](r, 3) = 0;
+            stretch[j] = squared_stretch(shown[j]);
             joints.push_back(j);
             total += use_[s][j];
         }
-        // That of more than half of the mesh, found among the joints that move most of it.
+        // Found among the joints that move most of it.
         std::vector<std::size_t> heaviest = joints;
         const std::size_t some = std::min<std::size_t>(heaviest.size(), 8);
         std::partial_sort(heaviest.begin(), heaviest.begin() + static_cast<std::ptrdiff_t>(some), heaviest.end(),
@@ -202,16 +227,21 @@ private:
                               return use_[s][a] != use_[s][b] ? use_[s][a] > use_[s][b] : a < b;
                           });
         heaviest.resize(some);
-        for (const std::size_t h : heaviest) {
+        const auto share = [&](const std::vector<Matrix>& of, std::size_t h) {
             double agree = 0;
             for (const std::size_t j : joints)
-                if (same_linear(stretch[j], stretch[h], kSameShape)) agree += use_[s][j];
-            if (2 * agree <= total) continue;
+                if (same_linear(of[j], of[h], kSameShape)) agree += use_[s][j];
+            return agree / total;
+        };
+        for (const std::size_t h : heaviest) {
+            if (share(stretch, h) <= 0.5) continue;
+            if (share(shown, h) >= kNearlyAll && inverse(shown[h]))
+                return keeps_axes(shown[h]) ? Matrix{} : shown[h];
             Matrix even;
             const double mean = (stretch[h](0, 0) + stretch[h](1, 1) + stretch[h](2, 2)) / 3;
             for (std::size_t r = 0; r < 3; ++r) even(r, r) = mean;
             if (same_linear(stretch[h], even, kSameShape)) break;
-            if (const auto found = stretch_of(nodes_.world[skin.nodes[h]] * skin.inverse_bind[h])) return *found;
+            if (const auto found = stretch_of(shown[h])) return *found;
         }
         return {};
     }
@@ -221,7 +251,7 @@ private:
 
     /// From the bind space of a later skin to that of the scene.
     Matrix from_first(std::size_t s) {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         // Joints that move vertices of both skins tell it best. Matrices of others may be placeholders: then the
         // one counts that most of those tell that move vertices of one skin, else most of the others.
         std::array<std::vector<Matrix>, 2> said;
@@ -293,7 +323,7 @@ private:
 
     /// Sets moves_ of a skin that binds joints of earlier ones in another pose.
     void find_other_pose(std::size_t s) {
-        const Skin& skin = worn_.skins[s];
+        const Skin& skin = used_skins_.skins[s];
         std::vector<std::optional<Matrix>> by_node(nodes_.parent.size());
         bool same = true;
         for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
@@ -345,11 +375,40 @@ private:
         });
     }
 
+    /// Of each node, whether its inverse bind matrix is the identity or that of another joint.
+    std::vector<bool> find_stock_matrices() const {
+        std::vector<bool> out(nodes_.parent.size());
+        for (const Skin& skin : used_skins_.skins) {
+            std::map<std::array<double, 16>, std::size_t> first;
+            for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
+                const auto [at, is_new] = first.try_emplace(skin.inverse_bind[j].m, j);
+                if (!is_new) out[skin.nodes[j]] = out[skin.nodes[at->second]] = true;
+                if (skin.inverse_bind[j] == Matrix{}) out[skin.nodes[j]] = true;
+            }
+        }
+        return out;
+    }
+
+    /// Of each node, where the nearest joint with weights below it and the rest pose put it.
+    std::vector<std::optional<Matrix>> places_from_below() const {
+        std::vector<std::optional<Matrix>> out(nodes_.parent.size());
+        for (auto n = nodes_.top_down.rbegin(); n != nodes_.top_down.rend(); ++n) {
+            const std::size_t above = nodes_.parent[*n];
+            const auto& here = pose_[*n] ? pose_[*n] : out[*n];
+            if (above == none || !here) continue;
+            if (const auto back = inverse(nodes_.local[*n])) out[above] = *here * *back;
+        }
+        return out;
+    }
+
     /// Joints without weights: where the rest pose of the nodes puts them below a joint with weights, unless their
-    /// own matrix agrees or there is no such joint.
+    /// own matrix agrees. Joints above all of these: where it puts them above it, if they have no matrix of their
+    /// own.
     void place_idle_joints() {
         std::vector<bool> is_joint(nodes_.parent.size()), below_used(nodes_.parent.size());
-        for (const std::size_t n : worn_.joint_nodes) is_joint[n] = true;
+        for (const std::size_t n : used_skins_.joint_nodes) is_joint[n] = true;
+        const std::vector<std::optional<Matrix>> from_below = places_from_below();
+        const std::vector<bool> stock = find_stock_matrices();
         std::vector<std::optional<Matrix>> estimates(nodes_.parent.size());
         std::string first;
         std::size_t placeholders = 0;
@@ -362,8 +421,10 @@ private:
             if (pose_[n]) {
                 below_used[n] = true;
             } else {
-                const bool disagrees = idle_[n] && below_used[n] &&
-                                       apart(place_of(*idle_[n]), place_of(*estimates[n])) > kSamePlace * size_;
+                if (!below_used[n] && from_below[n] && (stock[n] || !idle_[n])) estimates[n] = from_below[n];
+                const bool judged = below_used[n] || (from_below[n] && stock[n]);
+                const bool disagrees =
+                    idle_[n] && judged && apart(place_of(*idle_[n]), place_of(*estimates[n])) > kSamePlace * size_;
                 if (disagrees && placeholders++ == 0) first = node_name(document_, n);
                 pose_[n] = idle_[n] && !disagrees ? *idle_[n] : estimates[n].value_or(nodes_.world[n]);
             }
@@ -373,7 +434,7 @@ private:
             scene_.warnings.push_back(std::to_string(placeholders) + (placeholders == 1 ? " joint" : " joints") +
                                       " without weights stand elsewhere by their inverse bind matrices "
                                       "(placeholders?) than by the nodes: "
-                                      "placed by the nodes below their parents (first: " +
+                                      "placed by the nodes (first: " +
                                       in_quotes(first) + ")");
     }
 
@@ -382,8 +443,8 @@ private:
         using Written = BindMatrix::Written;
         std::size_t lost = 0, collapsing = 0;
         std::string names;
-        for (std::size_t s = 0; s < worn_.skins.size(); ++s) {
-            const Skin& skin = worn_.skins[s];
+        for (std::size_t s = 0; s < used_skins_.skins.size(); ++s) {
+            const Skin& skin = used_skins_.skins[s];
             const bool moved = !moves_[s].empty();
             for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
                 const std::size_t n = skin.nodes[j];
@@ -420,7 +481,7 @@ private:
             if (is_new(block) || moves_[block.skin].empty()) continue;
             std::vector<Matrix> shown = moves_[block.skin];
             for (std::size_t j = 0; j < shown.size(); ++j) {
-                const std::size_t n = worn_.skins[block.skin].nodes[j];
+                const std::size_t n = used_skins_.skins[block.skin].nodes[j];
                 if (const auto to_joint = inverse(*pose_[n]))
                     shown[j] = from_world * nodes_.world[n] * *to_joint * shown[j];
             }
@@ -491,7 +552,7 @@ private:
         const Matrix to_world = bind_to_world(rig_, scene_.skeleton);
         const auto from_world = inverse(to_world);
         if (to_world == Matrix{} || !from_world) return;
-        for (std::size_t s = worn_.skins.size(); s < rig_.skins.size(); ++s)
+        for (std::size_t s = used_skins_.skins.size(); s < rig_.skins.size(); ++s)
             rig_.skins[s].to_scene = *from_world * rig_.skins[s].to_scene;
         for (VertexBlock& block : rig_.blocks) {
             if (!is_new(block)) continue;
@@ -513,7 +574,7 @@ private:
     Scene& scene_;
     Rig& rig_;
     const NodeTree& nodes_;
-    const WornSkins& worn_;
+    const UsedSkins& used_skins_;
     std::vector<std::size_t> order_;                         // of the skins; the first gives the space and the pose
     std::vector<std::vector<std::optional<Matrix>>> bound_;  // of each skin and joint: in the skin's space
     std::vector<std::vector<double>> use_;                   // the same: the sum of weights
@@ -548,8 +609,8 @@ Matrix bind_to_world(const Rig& rig, const Skeleton& skeleton) {
     return {};
 }
 
-Status set_bind_pose(Document& document, Scene& scene, const WornSkins& worn) {
-    return BindPose(document, scene, worn).run();
+Status set_bind_pose(Document& document, Scene& scene, const UsedSkins& used_skins) {
+    return BindPose(document, scene, used_skins).run();
 }
 
 }  // namespace sinew::io

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,12 +14,11 @@
 #include <vector>
 
 #include "io/gltf_rig.h"
+#include "io/json.h"
 #include "io/model_files.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
-
-using Json = nlohmann::json;
 
 /// No index, of lists in a document.
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);

@@ -79,7 +79,7 @@ public:
             return Error{ErrorCode::usage, document_.name +
                                                ": the file has a skin, so its own skeleton is the one "
                                                "to bind to (leave `skeleton` out)"};
-        SINEW_TRY(skinned    ? read_worn_skins()
+        SINEW_TRY(skinned    ? read_used_skins()
                   : skeleton ? add_skeleton(std::move(*skeleton))
                              : find_skeleton(source.prop));
         SINEW_TRY(skinned ? read_skinned_meshes(source.bind_unskinned) : read_static_meshes(!source.bind_parts));
@@ -89,30 +89,22 @@ public:
                                        : "there is no mesh to bind");
         SINEW_TRY(meshes_.finish());
         if (skinned)
-            SINEW_TRY(set_bind_pose(document_, scene_, worn_));
+            SINEW_TRY(set_bind_pose(document_, scene_, used_skins_));
         else
             bind_parts_to_joints();
         if (!source.together) find_parts(document_, scene_);
         return Done{};
     }
 
-    /// See read_rest_skeleton.
-    Status read_rest_skeleton() {
+    /// See read_skeleton_alone.
+    Status read_skeleton_alone() {
         SINEW_TRY(check_extensions());
         SINEW_TRY(read_nodes(document_));
-        std::vector<bool> is_joint(nodes_.parent.size());
-        bool any = false;
-        for (std::size_t s = 0; s < document_.count("skins"); ++s) {
-            SINEW_TRY_LET(const auto skin, read_skin(document_, accessors_, s));
-            for (const std::size_t n : skin.nodes) is_joint[n] = any = true;
+        if (document_.count("skins") > 0) {
+            SINEW_TRY(read_used_skins());
+            return set_bind_pose(document_, scene_, used_skins_);
         }
-        std::vector<std::size_t> joints;
-        if (any) {
-            for (const std::size_t n : nodes_.top_down)
-                if (is_joint[n]) joints.push_back(n);
-        } else {
-            joints = find_skeleton_nodes(document_);
-        }
+        std::vector<std::size_t> joints = find_skeleton_nodes(document_);
         if (joints.empty())
             return document_.error("there is no skeleton: no skin, and no hierarchy of nodes without meshes");
         std::vector<Matrix> where;
@@ -135,9 +127,9 @@ private:
         return Done{};
     }
 
-    Status read_worn_skins() {
-        SINEW_TRY_LET(auto worn, read_skins(document_, accessors_, scene_));
-        worn_ = std::move(worn);
+    Status read_used_skins() {
+        SINEW_TRY_LET(auto used_skins, read_skins(document_, accessors_, scene_));
+        used_skins_ = std::move(used_skins);
         return Done{};
     }
 
@@ -262,7 +254,7 @@ private:
         std::size_t copies = 0;
         std::string first_copied;
         std::vector<bool> with_joint(nodes_.parent.size());  // a joint, or below one
-        for (const std::size_t n : worn_.joint_nodes) with_joint[n] = true;
+        for (const std::size_t n : used_skins_.joint_nodes) with_joint[n] = true;
         for (const std::size_t n : nodes_.top_down)
             if (nodes_.parent[n] != none && with_joint[nodes_.parent[n]]) with_joint[n] = true;
         std::vector<std::size_t> rigid, beside;  // nodes without a skin that hang on a joint, and others
@@ -275,7 +267,7 @@ private:
                 (with_joint[n] ? rigid : beside).push_back(n);
                 continue;
             }
-            const std::size_t skin = worn_.place.at(*whole(member(node, "skin")));
+            const std::size_t skin = used_skins_.place.at(*whole(member(node, "skin")));
             const auto [at, is_new] = written.try_emplace({*mesh, rig_.skins[skin].joints}, *mesh);
             if (is_new && !used.insert(*mesh).second) {
                 SINEW_TRY_LET(const auto copy, copy_of(*mesh, n));
@@ -450,7 +442,7 @@ private:
     const NodeTree& nodes_;
     AccessorReader accessors_;
     MeshReader meshes_;
-    WornSkins worn_;
+    UsedSkins used_skins_;
     std::map<std::size_t, std::size_t> part_of_skin_;  // Rig::skins -> the joint that its meshes hang on
 };
 
@@ -464,10 +456,10 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
     return scene;
 }
 
-Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document) {
+Result<Scene> read_skeleton_alone(std::shared_ptr<Document> document) {
     Scene scene;
     SceneReader reader(*document, scene, nullptr);
-    if (const Status read = reader.read_rest_skeleton(); !read) return read.error();
+    if (const Status read = reader.read_skeleton_alone(); !read) return read.error();
     scene.document = std::move(document);
     return scene;
 }

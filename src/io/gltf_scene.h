@@ -28,9 +28,9 @@ struct SkeletonSource {
 Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source,
                          const Context* context = nullptr);
 
-/// The joints of a document as its nodes stand at rest, in the world: those of its skins, else the largest
-/// hierarchy of nodes without meshes. The scene has no meshes.
-Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document);
+/// The joints of a document none of whose meshes wears a skin: those of its skins in their bind pose, else the
+/// largest hierarchy of nodes without meshes at rest. The scene has no meshes.
+Result<Scene> read_skeleton_alone(std::shared_ptr<Document> document);
 
 /// See load_skeleton_file.
 Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context);
@@ -59,6 +59,10 @@ Result<SavedFile> write_document(const Document& document, const Scene& scene, c
 /// change; all other records keep their bytes and their order. fbx_save.cpp says how.
 Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
                             const SaveOptions& options);
+
+/// The document with these weights as a new FBX file, 7.5 and binary. fbx_make.cpp says how.
+Result<SavedFile> make_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
+                           const SaveOptions& options);
 
 /// Files that the document still refers to when it is saved: uris as written in the document.
 std::vector<std::string> external_uris(const Document& document, bool glb);

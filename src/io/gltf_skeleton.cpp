@@ -11,12 +11,18 @@ namespace sinew::io {
 
 namespace {
 
-bool wears_skin(const Document& document) {
+bool has_skinned_mesh(const Document& document) {
     for (std::size_t n = 0; n < document.count("nodes"); ++n) {
         const Json& node = *document.at("nodes", n);
         if (member(node, "mesh") && member(node, "skin")) return true;
     }
     return false;
+}
+
+bool states_bind_pose(const Document& document) {
+    for (std::size_t s = 0; s < document.count("skins"); ++s)
+        if (member(*document.at("skins", s), "inverseBindMatrices")) return true;
+    return has_skinned_mesh(document);
 }
 
 /// Joints that move no vertex of their own mesh are not meant to move another. One joint alone is a placeholder.
@@ -74,8 +80,8 @@ std::size_t count_moved(const Skeleton& skeleton, const Rig& rig) {
 }  // namespace
 
 Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context) {
-    const bool worn = wears_skin(*document);
-    Result<Scene> scene = worn ? read_scene(document, {}, context) : read_rest_skeleton(document);
+    Result<Scene> scene =
+        has_skinned_mesh(*document) ? read_scene(document, {}, context) : read_skeleton_alone(document);
     if (!scene) return scene.error();
     std::vector<PoseClip> clips;
     if (with_clips) {
@@ -84,7 +90,7 @@ Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with
         clips = std::move(*read);
     }
     const Rig& rig = document->rig;
-    const Matrix to_world = worn ? bind_to_world(rig, scene->skeleton) : Matrix{};
+    const Matrix to_world = bind_to_world(rig, scene->skeleton);
     SkeletonFile out = in_the_world(*scene, to_world);
     const double scale = std::cbrt(std::abs(determinant(to_world)));
     for (PoseClip& clip : clips)
@@ -93,7 +99,7 @@ Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with
                 for (double& t : pose.translation) t *= scale;
     out.clips = std::move(clips);
     out.pose = "the rest pose of its nodes";
-    if (!worn) return out;
+    if (!states_bind_pose(*document)) return out;
     out.pose = "the bind pose of its skin";
     if (const std::size_t moved = count_moved(out.skeleton, rig))
         out.pose += ", which the nodes' rest pose differs from at " + joints_of(moved);

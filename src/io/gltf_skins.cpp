@@ -38,29 +38,38 @@ Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std:
     return skin;
 }
 
-Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scene& scene) {
+Result<UsedSkins> read_skins(Document& document, AccessorReader& accessors, Scene& scene) {
     Rig& rig = document.rig;
-    WornSkins worn;
+    UsedSkins used_skins;
     std::map<std::size_t, std::uint32_t> joint_of_node;
+    std::vector<std::size_t> numbers;
     for (std::size_t n = 0; n < rig.nodes.parent.size(); ++n) {
         const Json& node = *document.at("nodes", n);
         if (!member(node, "mesh") || !member(node, "skin")) continue;
         const auto index = whole(member(node, "skin"));
         if (!index) return document.error("node " + std::to_string(n) + ": skin must be an index");
-        if (worn.place.contains(*index)) continue;
-        SINEW_TRY_LET(auto skin, read_skin(document, accessors, *index));
+        numbers.push_back(*index);
+    }
+    const bool any_used = !numbers.empty();
+    for (std::size_t s = 0; !any_used && s < document.count("skins"); ++s) numbers.push_back(s);
+    for (const std::size_t index : numbers) {
+        if (used_skins.place.contains(index)) continue;
+        SINEW_TRY_LET(auto skin, read_skin(document, accessors, index));
+        // Without matrices, glTF shows a mesh by the world of its joints, but says nothing of joints alone.
+        if (!any_used && !member(*document.at("skins", index), "inverseBindMatrices"))
+            for (Matrix& m : skin.inverse_bind) m.m.fill(0);
         if (!skin.fault.empty()) scene.warnings.push_back(skin.fault + ": the matrices are left out");
         RigSkin rig_skin;
         for (const std::size_t joint_node : skin.nodes) {
             const auto [at, is_new] =
-                joint_of_node.try_emplace(joint_node, static_cast<std::uint32_t>(worn.joint_nodes.size()));
-            if (is_new) worn.joint_nodes.push_back(joint_node);
+                joint_of_node.try_emplace(joint_node, static_cast<std::uint32_t>(used_skins.joint_nodes.size()));
+            if (is_new) used_skins.joint_nodes.push_back(joint_node);
             rig_skin.joints.push_back(at->second);
         }
-        rig_skin.number = *index;
-        worn.place[*index] = rig.skins.size();
+        rig_skin.number = index;
+        used_skins.place[index] = rig.skins.size();
         rig.skins.push_back(std::move(rig_skin));
-        worn.skins.push_back(std::move(skin));
+        used_skins.skins.push_back(std::move(skin));
     }
 
     // Sets of joints only matter if skins differ in them.
@@ -76,7 +85,7 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         scene.skeleton.skins.resize(sets.size());
         for (const auto& [joints, number] : sets) scene.skeleton.skins[number] = joints;
     }
-    return worn;
+    return used_skins;
 }
 
 }  // namespace sinew::io

@@ -7,7 +7,7 @@
 namespace sinew::io {
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 std::optional<float> positive(const json& value) {
     if (!value.is_number()) return std::nullopt;

@@ -7,7 +7,7 @@
 
 namespace sinew::io {
 
-using nlohmann::json;
+using json = Json;
 
 Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton,
                            const Context* context) {

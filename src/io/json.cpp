@@ -57,13 +57,13 @@ std::size_t json_tree_bytes(std::string_view text) {
     return bytes;
 }
 
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& name, const Context* context) {
+Result<Json> parse_json(std::string_view text, const std::string& name, const Context* context) {
     SINEW_TRY(check_json_depth(text, name));
     if (context && context->memory_limit)
         SINEW_TRY(ModelFiles({}, context).take(json_tree_bytes(text), name + ": its JSON"));
     try {
-        return nlohmann::json::parse(text);
-    } catch (const nlohmann::json::exception& e) {
+        return Json::parse(text);
+    } catch (const Json::exception& e) {
         return input_error(name, "not valid JSON: " + json_message(e));
     }
 }

@@ -2,7 +2,8 @@
 #include "io/json_text.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
+
+#include "io/json.h"
 
 namespace sinew::io {
 
@@ -51,7 +52,7 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
 
 std::string unescape(std::string_view quoted_key) {
     if (quoted_key.find('\\') == quoted_key.npos) return std::string(quoted_key.substr(1, quoted_key.size() - 2));
-    const auto parsed = nlohmann::json::parse(quoted_key, nullptr, false);
+    const auto parsed = Json::parse(quoted_key, nullptr, false);
     return parsed.is_string() ? parsed.get<std::string>() : std::string();
 }
 
@@ -231,7 +232,7 @@ std::string JsonText::str() const {
 }
 
 std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string json_number(double value) {

@@ -141,6 +141,8 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         ".obj with a skeleton");
 }
 
+std::size_t memory_of(const Scene& scene) { return scene.document ? scene.document->files->used() : 0; }
+
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();

@@ -97,6 +97,11 @@ void ModelFiles::give_back(std::size_t bytes) {
     used_ -= bytes;
 }
 
+std::size_t ModelFiles::used() const {
+    const std::lock_guard lock(mutex_);
+    return used_;
+}
+
 std::string percent_decode(std::string_view uri) {
     const auto digit = [](char c) {
         if (c >= '0' && c <= '9') return c - '0';

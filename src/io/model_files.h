@@ -45,6 +45,7 @@ public:
     /// Counts bytes before they are allocated. ErrorCode::too_large if fewer are left of the limit.
     Status take(std::size_t bytes, const std::string& what);
     void give_back(std::size_t bytes);
+    std::size_t used() const;
 
 private:
     Result<Bytes> load(const std::filesystem::path& path, const Context* context, bool keep);

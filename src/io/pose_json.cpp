@@ -10,7 +10,7 @@ namespace sinew::io {
 
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 template <std::size_t N>
 Status read_numbers(const json& value, std::array<double, N>& out, const std::string& place) {

@@ -60,19 +60,6 @@ Status check_output(const std::filesystem::path& path) {
 
 Status check_output(const Scene& scene, const std::filesystem::path& path) {
     SINEW_TRY(check_output(path));
-    if (extension_of(path) == ".fbx" && scene.document) {
-        const Document& document = *scene.document;
-        if (!document.fbx)
-            return Error{ErrorCode::usage,
-                         path.string() + ": " + document.name +
-                             " is no FBX, and sinew writes an FBX only over the data of one (name "
-                             "the output .glb)"};
-        if (document.rig.source == RigSource::added)
-            return Error{ErrorCode::usage,
-                         path.string() +
-                             ": no joints are added to an FBX (name the output .glb, or add the skeleton "
-                             "to the file)"};
-    }
     if (extension_of(path) != ".vrm" || !scene.document) return Done{};
     const Json* extensions = member(scene.document->json, "extensions");
     if (extensions && (member(*extensions, "VRM") || member(*extensions, "VRMC_vrm"))) return Done{};

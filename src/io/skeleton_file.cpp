@@ -12,7 +12,7 @@ namespace sinew::io {
 
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 constexpr int no_cycle = -1;
 
@@ -250,7 +250,7 @@ Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) 
 }
 
 std::string skeleton_json(const Skeleton& skeleton) {
-    using Entry = nlohmann::ordered_json;
+    using Entry = OrderedJson;
     const auto number = [](float x) {
         return number_of<double>(shortest_text(x)).value_or(0);
     };  // 0.1, not 0.100000001

@@ -10,7 +10,7 @@ namespace sinew::io {
 
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 /// A JSON string. Bytes that are not UTF-8 become U+FFFD, in writing and in matching.
 std::string json_text(const std::string& text) {

@@ -6,9 +6,10 @@
 
 #include "core/numbers.h"
 #include "core/try.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
 #include "sinew/domain.h"
 #include "sinew/near.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -114,9 +115,7 @@ private:
     Status mark_joints() {
         Skeleton& skeleton = scene_.skeleton;
         if (skeleton.joints.empty()) return Done{};
-        const std::vector<double> use =
-            scene_.weights ? joint_use(*scene_.weights, skeleton.joints.size()) : std::vector<double>{};
-        SINEW_TRY(select_deforming(skeleton, use, {}));
+        SINEW_TRY_LET(skeleton, deforming_skeleton(scene_));
         if (args_.view == View::distance || args_.view == View::heat)
             for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
         near_ = near_triangles(scene_.mesh(), skeleton, context_);
@@ -307,8 +306,7 @@ private:
         double far = 0;
         std::vector<std::vector<float>> heat;
         if (args_.view == View::heat) {
-            SINEW_TRY_LET(std::vector<std::vector<float>> measured, heat_of_joints());
-            heat = std::move(measured);
+            SINEW_TRY_LET(heat, heat_of_joints());
         }
         for (std::size_t i = 0; i < paints; ++i) {
             switch (args_.view) {

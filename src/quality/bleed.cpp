@@ -5,6 +5,7 @@
 #include "field/geodesic.h"
 #include "quality/measures.h"
 #include "sinew/near.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 
@@ -17,18 +18,18 @@ std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
     const double v[3] = {(position.x - t.origin[0]) / t.voxel, (position.y - t.origin[1]) / t.voxel,
                          (position.z - t.origin[2]) / t.voxel};
     for (const double c : v)
-        if (!(c >= 0 && c < t.resolution)) return Domain::none;
+        if (!(c >= 0 && c < t.resolution)) return no_index;
     const std::uint32_t leaf =
         domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
-    if (leaf != Domain::none) return leaf;
+    if (leaf != no_index) return leaf;
     constexpr double slack = 1.0 / 256;
     for (int corner = 0; corner < 8; ++corner) {
         int q[3];
         for (int k = 0; k < 3; ++k) q[k] = static_cast<int>(std::floor(v[k] + (corner >> k & 1 ? slack : -slack)));
         const std::uint32_t near = domain.leaf_at(q[0], q[1], q[2]);
-        if (near != Domain::none) return near;
+        if (near != no_index) return near;
     }
-    return Domain::none;
+    return no_index;
 }
 
 /// The rows of one binding, transposed: for every joint its vertices, ascending, and weights.
@@ -89,11 +90,11 @@ VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDista
     std::vector<bool> in_triangle(n, false);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) in_triangle[v] = true;
-    VertexReach out{std::vector<std::uint32_t>(n, Domain::none), std::vector<double>(n, 0)};
+    VertexReach out{std::vector<std::uint32_t>(n, no_index), std::vector<double>(n, 0)};
     parallel_for(context, n, 4096, [&](std::size_t v) {
         if (!in_triangle[v]) return;
         const std::uint32_t at = leaf_of(domain, mesh.positions[v]);
-        if (at == Domain::none || nearest.joint(at) == DistanceTable::none) return;
+        if (at == no_index || nearest.joint(at) == no_index) return;
         const Vec3& p = mesh.positions[v];
         const auto c = domain.centre(at);
         const GridTransform& t = domain.transform;
@@ -148,14 +149,13 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     const std::vector<Triangle> near = near_triangles(mesh, used, context);
     const bool any_far = near.size() < mesh.triangles.size();
     const MeshView near_mesh{mesh.positions, near, mesh.skin_of_vertex};
-    Result<VoxelGrid> grid = voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
-                                      {options.resolution, true, true}, context);
-    if (!grid) return grid.error();
+    SINEW_TRY_LET(VoxelGrid grid, voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
+                                           {options.resolution, true, true}, context));
     std::vector<Bone> bones = make_bones(used);
-    extend_leaf_bones(bones, used, *grid);
+    extend_leaf_bones(bones, used, grid);
     SINEW_TRY_LET(Domain domain,
-                  build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
-    *grid = {};
+                  build_domain(grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
+    grid = {};
     const BoneSeeds seeds = seed_bones(domain, bones, joints);
     // One volume: loose components are joined to the rest, by the same bridges for every joint.
     std::vector<bool> start(domain.component_count, false);
@@ -181,7 +181,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
             const Columns& c = columns[w];
             for (std::size_t i = c.first[joint[0]]; i < c.first[joint[0] + 1]; ++i) {
                 const std::uint32_t v = c.vertex[i], leaf = vertices.leaf[v];
-                if (leaf == Domain::none || !(field->distance(leaf) > vertices.reach[v])) continue;
+                if (leaf == no_index || !(field->distance(leaf) > vertices.reach[v])) continue;
                 out[w].far_weight[joint[0]] += c.weight[i];
                 far[w][k].push_back(static_cast<std::uint32_t>(i));
             }

@@ -97,9 +97,8 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
     }
 
     report_progress(context, "symmetry", 0);
-    Result<std::optional<Symmetry>> symmetry = find_symmetry(mesh, skeleton, context);
-    if (!symmetry) return symmetry.error();
-    out.symmetry = std::move(*symmetry);
+    SINEW_TRY_LET(std::optional<Symmetry> symmetry, find_symmetry(mesh, skeleton, context));
+    out.symmetry = std::move(symmetry);
     if (out.symmetry) {
         for (const bool first : {true, false}) {
             SINEW_TRY_LET(SymmetryError error, symmetry_error(*out.symmetry, first ? reference : other, context));

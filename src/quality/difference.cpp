@@ -8,7 +8,7 @@ namespace sinew {
 namespace {
 
 /// The joint with the largest weight; rows are sorted by weight, ties by index.
-std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? Symmetry::none : row[0].joint; }
+std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? no_index : row[0].joint; }
 
 /// Sums of one chunk of vertices.
 struct Sums {
@@ -116,11 +116,11 @@ double add_rows(std::span<const Influence> a, std::span<const Influence> b, doub
         count_b += in_b;
     }
     const std::uint32_t top_a = strongest(a), top_b = strongest(b);
-    if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_a;
-    if (top_b != Symmetry::none) ++sums.joints[top_b].strongest_b;
+    if (top_a != no_index) ++sums.joints[top_a].strongest_a;
+    if (top_b != no_index) ++sums.joints[top_b].strongest_b;
     if (top_a == top_b) {
         ++sums.agree;
-        if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_both;
+        if (top_a != no_index) ++sums.joints[top_a].strongest_both;
     }
     sums.unweighted_a += a.empty();
     sums.unweighted_b += b.empty();
@@ -230,7 +230,7 @@ JointMatch match_joints(const Skeleton& reference, const Skeleton& other) {
     const std::size_t n = reference.joints.size(), m = other.joints.size();
     match.same_list = n == m && std::equal(reference.joints.begin(), reference.joints.end(), other.joints.begin(),
                                            [](const Joint& a, const Joint& b) { return a.name == b.name; });
-    match.joint_of.assign(m, Symmetry::none);
+    match.joint_of.assign(m, no_index);
     std::vector<bool> found(n, match.same_list);
     if (match.same_list) {
         for (std::size_t j = 0; j < m; ++j) match.joint_of[j] = static_cast<std::uint32_t>(j);
@@ -246,7 +246,7 @@ JointMatch match_joints(const Skeleton& reference, const Skeleton& other) {
         }
     }
     for (std::size_t j = 0; j < m; ++j) {
-        if (match.joint_of[j] != Symmetry::none) continue;
+        if (match.joint_of[j] != no_index) continue;
         match.joint_of[j] = static_cast<std::uint32_t>(match.skeleton.joints.size());
         match.only_other.push_back(match.joint_of[j]);
         match.skeleton.joints.push_back(other.joints[j]);

@@ -43,10 +43,9 @@ struct Rings {
     }
 };
 
-/// Per vertex the connected part of its surface; no_part where it is in no triangle.
-constexpr std::uint32_t no_part = 0xffffffffu;
+/// Per vertex the connected part of its surface; none where it is in no triangle.
 std::vector<std::uint32_t> part_of_vertex(const CheckedSkin& skin) {
-    std::vector<std::uint32_t> out(skin.vertices(), no_part);
+    std::vector<std::uint32_t> out(skin.vertices(), no_index);
     for (std::size_t t = 0; t < skin.in.mesh.triangles.size(); ++t)
         for (const std::uint32_t v : skin.in.mesh.triangles[t]) out[v] = skin.topology.part_of_triangle[t];
     return out;
@@ -113,7 +112,7 @@ Status measure_islands(CheckedSkin& skin, SkinFinding& out) {
     const std::size_t joints = skin.skeleton.joints.size();
     std::vector<std::vector<std::pair<std::uint32_t, float>>> of_joint(joints);
     for (std::uint32_t v = 0; v < skin.vertices(); ++v)
-        if (weld[v] == v && part[v] != no_part)
+        if (weld[v] == v && part[v] != no_index)
             for (const Influence& i : skin.weights()[v])
                 if (i.weight > touched) of_joint[i.joint].emplace_back(v, i.weight);
     out.of_vertex.assign(skin.vertices(), 0);
@@ -191,11 +190,11 @@ Status measure_asymmetry(CheckedSkin& skin, SkinFinding& out) {
     float most = 0;
     std::size_t pairs = 0;
     for (std::size_t v = 0; v < skin.vertices(); ++v) {
-        if (mirror.vertex[v] == Symmetry::none) continue;
+        if (mirror.vertex[v] == no_index) continue;
         mirrored.clear();
         double lost = 0;  // on joints without a partner
         for (const Influence& i : skin.weights()[v]) {
-            if (mirror.joint[i.joint] == Symmetry::none)
+            if (mirror.joint[i.joint] == no_index)
                 lost += i.weight;
             else
                 mirrored.push_back({mirror.joint[i.joint], i.weight});
@@ -263,10 +262,10 @@ Status measure_rigid_parts(CheckedSkin& skin, SkinFinding& out) {
     const std::vector<std::uint32_t> part = part_of_vertex(skin);
     std::vector<std::vector<std::uint32_t>> of_part(skin.topology.defects.parts);
     for (std::uint32_t v = 0; v < skin.vertices(); ++v)
-        if (part[v] != no_part) of_part[part[v]].push_back(v);
+        if (part[v] != no_index) of_part[part[v]].push_back(v);
     std::vector<std::uint8_t> open(of_part.size(), 0);
     for (const DefectEdges::Edge& edge : find_defect_edges(skin.in.mesh, skin.topology.weld).boundary)
-        if (part[edge[0]] != no_part) open[part[edge[0]]] = 1;
+        if (part[edge[0]] != no_index) open[part[edge[0]]] = 1;
     out.of_vertex.assign(skin.vertices(), 0);
     RowPair rows;
     for (std::size_t k = 0; k < of_part.size(); ++k) {

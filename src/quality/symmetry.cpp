@@ -82,7 +82,7 @@ struct Partners {
     std::size_t matched = 0, pairs = 0;  // matched: joints that deform
     double off = 0;                      // sum of distances from the mirrored positions
 
-    Partners(const Skeleton& skeleton, const Tree& tree, const Plane& plane) : of(tree.at.size(), Symmetry::none) {
+    Partners(const Skeleton& skeleton, const Tree& tree, const Plane& plane) : of(tree.at.size(), no_index) {
         struct CandidatePair {
             double distance;
             int coarse;  // distance in quarters of the tolerance
@@ -112,7 +112,7 @@ struct Partners {
                        std::tie(y.size_differs, y.coarse, y.unlike, y.distance, y.a, y.b);
             });
             for (const CandidatePair& o : offers) {
-                if (of[o.a] != Symmetry::none || of[o.b] != Symmetry::none) continue;
+                if (of[o.a] != no_index || of[o.b] != no_index) continue;
                 // Partners are mutual. A joint on the other side of the plane must not be used as the partner
                 // of one on the plane.
                 if (o.a == o.b && std::abs(plane.height(tree.at[o.a])) > tolerance / 2) continue;
@@ -140,7 +140,7 @@ Plane refined(const Tree& tree, const Plane& plane, const Partners& partners) {
     double n = 0;
     for (std::uint32_t j = 0; j < partners.of.size(); ++j) {
         const std::uint32_t k = partners.of[j];
-        if (k == Symmetry::none || k <= j) continue;
+        if (k == no_index || k <= j) continue;
         Point3 across = tree.at[j] - tree.at[k];
         const double sign = dot(across, plane.normal) < 0 ? -1 : 1;
         for (std::size_t c = 0; c < 3; ++c) {
@@ -167,7 +167,7 @@ public:
 
     /// The point nearest to p within `limit`; ties go to the lower number; empty if there is no such point.
     std::uint32_t find(const Point3& p, double limit) const {
-        NearestPoint best{limit * limit, Symmetry::none};
+        NearestPoint best{limit * limit, no_index};
         search(p, 0, points_.size(), 0, best);
         return best.number;
     }
@@ -268,7 +268,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     s.joint = best->of;
     s.joint_share = static_cast<double>(best->matched) / deforming;
     const std::size_t n = mesh.positions.size();
-    s.vertex.assign(n, Symmetry::none);
+    s.vertex.assign(n, no_index);
     std::vector<std::pair<Point3, std::uint32_t>> points;
     for (std::size_t v = 0; v < n; ++v)
         points.push_back({to_point(mesh.positions[v]), static_cast<std::uint32_t>(v)});
@@ -284,7 +284,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
         if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
-    const auto unpaired = std::count(s.vertex.begin(), s.vertex.end(), Symmetry::none);
+    const auto unpaired = std::count(s.vertex.begin(), s.vertex.end(), no_index);
     s.vertex_share = n ? 1 - static_cast<double>(unpaired) / static_cast<double>(n) : 0;
     out = std::move(s);
     return out;
@@ -301,13 +301,13 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
         RowPair rows;
         std::vector<Influence> mirrored;
         for (std::size_t v = begin; v < end; ++v) {
-            if (symmetry.vertex[v] == Symmetry::none) continue;
+            if (symmetry.vertex[v] == no_index) continue;
             mirrored.clear();
             double lost = 0;  // on joints without a partner: unmatched weight
             for (const Influence& i : weights[v]) {
                 if (i.joint >= symmetry.joint.size()) {
                     outside[chunk] = std::min(outside[chunk], v);
-                } else if (symmetry.joint[i.joint] == Symmetry::none) {
+                } else if (symmetry.joint[i.joint] == no_index) {
                     lost += i.weight;
                 } else {
                     mirrored.push_back({symmetry.joint[i.joint], i.weight});

@@ -186,9 +186,7 @@ Painter::~Painter() = default;
 
 Result<Painter> Painter::create() {
     auto made = std::make_unique<Objects>();
-    Result<std::unique_ptr<GlContext>> context = GlContext::create();
-    if (!context) return context.error();
-    made->context = std::move(*context);
+    SINEW_TRY_LET(made->context, GlContext::create());
     struct ProgramSource {
         Program& program;
         const char *name, *vertex, *fragment;
@@ -201,9 +199,7 @@ Result<Painter> Painter::create() {
              ProgramSource{made->occlusion, "occlusion", shaders::kFullVertex, shaders::kOcclusionFragment},
              ProgramSource{made->blur, "blur", shaders::kFullVertex, shaders::kBlurFragment},
          }) {
-        Result<Program> program = make_program(wanted.name, wanted.vertex, wanted.fragment);
-        if (!program) return program.error();
-        wanted.program = std::move(*program);
+        SINEW_TRY_LET(wanted.program, make_program(wanted.name, wanted.vertex, wanted.fragment));
     }
     made->nothing = make_array();
     return Painter(std::move(made));
@@ -327,9 +323,7 @@ private:
         if (gl_.target.width == width_ && gl_.target.height == height_ && gl_.target.margin == margin_)
             return Done{};
         gl_.target = {};
-        Result<Target> target = make_target(width_, height_, margin_);
-        if (!target) return target.error();
-        gl_.target = std::move(*target);
+        SINEW_TRY_LET(gl_.target, make_target(width_, height_, margin_));
         return Done{};
     }
 

@@ -8,6 +8,7 @@
 
 #include "render/layout.h"
 #include "sinew/render.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -60,9 +60,7 @@ void clip(std::vector<Barycentric>& polygon, const std::array<double, 3>& side) 
     polygon = std::move(kept);
 }
 
-constexpr std::uint32_t kNoJoint = 0xffffffffu;
-
-std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? kNoJoint : row.front().joint; }
+std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? no_index : row.front().joint; }
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "render/layout.h"
 #include "render/oklab.h"
 #include "render/text.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

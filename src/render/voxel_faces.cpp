@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "domain/trace.h"
 #include "render/figure.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
@@ -34,7 +34,7 @@ Status take_profile(std::string_view word, SkinCheckOptions& options) {
 
 Status take_thresholds(std::string_view text, const std::string& name, SkinCheckOptions& options) {
     if (Status ok = io::check_json_depth(text, name); !ok) return ok;
-    const auto rows = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    const auto rows = Json::parse(text.begin(), text.end(), nullptr, false);
     if (!rows.is_object()) return Error{ErrorCode::input, name + ": it must be a JSON object of rules and numbers"};
     for (const auto& [word, value] : rows.items()) {
         Result<std::size_t> rule = find_skin_rule(word);
@@ -64,8 +64,7 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
                                              const SkinCheckOptions& options, const std::optional<Vec3>& up,
                                              Context* context) {
     SINEW_TRY_LET(io::StoredWeights stored, io::stored_weights(scene));
-    Result<io::ScenePose> rest = rest_of(scene, up);
-    if (!rest) return rest.error();
+    SINEW_TRY_LET(io::ScenePose rest, rest_of(scene, up));
     SkinToCheck skin;
     skin.mesh = scene.mesh();
     skin.skeleton = &scene.skeleton;
@@ -77,8 +76,8 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
         skin.stored_invalid = stored.invalid;
         skin.stored_repeated = stored.repeated;
     }
-    skin.rest = rest->skinning;
-    const Transform& world = rest->to_world;
+    skin.rest = rest.skinning;
+    const Transform& world = rest.to_world;
     const Vec3 row{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
                    static_cast<float>(world(1, 2))};
     if (row != Vec3{}) skin.up = row;  // nodes may have a scale of zero

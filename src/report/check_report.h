@@ -1,13 +1,13 @@
 // `sinew check` of a scene: its options as words, and its result as JSON, for the command line and the C interface.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/json.h"
 #include "sinew/io.h"
 #include "sinew/skin_check.h"
 
@@ -49,6 +49,6 @@ struct CheckRun {
 };
 
 /// The keys are documented in docs/check.md.
-nlohmann::ordered_json make_check_report(const CheckRun& run);
+OrderedJson make_check_report(const CheckRun& run);
 
 }  // namespace sinew

@@ -8,7 +8,7 @@
 
 namespace sinew {
 
-using json = nlohmann::ordered_json;
+using json = OrderedJson;
 
 namespace {
 

@@ -2,18 +2,18 @@
 // measures as rows of a table, and gates: limits that it must keep.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/json.h"
 #include "sinew/quality.h"
 
 namespace sinew {
 
 /// The keys "l1" to "deformation" of docs/compare-report.md. `bleed`: whether it was measured.
-nlohmann::ordered_json comparison_json(const Comparison& comparison, bool bleed);
+OrderedJson comparison_json(const Comparison& comparison, bool bleed);
 
 /// A measure of both sides.
 struct MeasureRow {
@@ -43,6 +43,6 @@ struct GateResult {
 std::vector<GateResult> check_gates(const CompareGates& gates, const Comparison& comparison);
 
 /// The key "gates" of docs/compare-report.md.
-nlohmann::ordered_json gates_json(const std::vector<GateResult>& results);
+OrderedJson gates_json(const std::vector<GateResult>& results);
 
 }  // namespace sinew

@@ -4,13 +4,13 @@
 
 namespace sinew {
 
-nlohmann::ordered_json questions_json(const io::Scene& scene, std::span<const Question> questions) {
+OrderedJson questions_json(const io::Scene& scene, std::span<const Question> questions) {
     const auto point = [](const Vec3& p) {
-        return nlohmann::ordered_json::array({as_given(p.x), as_given(p.y), as_given(p.z)});
+        return OrderedJson::array({as_given(p.x), as_given(p.y), as_given(p.z)});
     };
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    OrderedJson list = OrderedJson::array();
     for (const Question& q : questions) {
-        nlohmann::ordered_json joints = nlohmann::ordered_json::array(), line = joints;
+        OrderedJson joints = OrderedJson::array(), line = joints;
         for (const std::uint32_t j : q.joints) joints.push_back(scene.skeleton.joints[j].name);
         for (const Vec3& p : q.line) line.push_back(point(p));
         list.push_back({{"kind", name_of(q.kind)},

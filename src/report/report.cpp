@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "core/numbers.h"
 
@@ -15,6 +16,7 @@ const Words<DeformFrom> deform_from_words = {{"auto", DeformFrom::automatic},
                                              {"all", DeformFrom::all}};
 const Words<io::WeightFormat> weight_format_words = {
     {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
+const Words<io::FbxUnit> fbx_unit_words = {{"cm", io::FbxUnit::cm}, {"m", io::FbxUnit::m}};
 
 namespace {
 
@@ -45,12 +47,38 @@ std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint
     return {"", vertex};
 }
 
-std::string text_of(const nlohmann::ordered_json& report) {
-    return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+std::vector<std::string> one_of_each_kind(const std::vector<std::string>& warnings) {
+    std::vector<std::string> out;
+    std::vector<std::size_t> more;
+    std::map<std::string, std::size_t> known;
+    for (const std::string& line : warnings) {
+        std::string kind;
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            // Messages quote names.
+            if (line[at] == '\'')
+                at = std::min(line.find('\'', at + 1), line.size());
+            else if (line[at] < '0' || line[at] > '9')
+                kind += line[at];
+        }
+        const auto [place, is_new] = known.try_emplace(std::move(kind), out.size());
+        if (is_new) {
+            out.push_back(line);
+            more.push_back(0);
+        } else {
+            ++more[place->second];
+        }
+    }
+    for (std::size_t k = 0; k < out.size(); ++k)
+        if (more[k]) out[k] += " (and " + std::to_string(more[k]) + " more)";
+    return out;
 }
 
-std::string compact_text(const nlohmann::ordered_json& report) {
-    return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string text_of(const OrderedJson& report) {
+    return report.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+std::string compact_text(const OrderedJson& report) {
+    return report.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report) {
@@ -68,7 +96,7 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
 
 double as_given(float value) { return *number_of<double>(shortest_text(value)); }
 
-nlohmann::ordered_json defects_json(const MeshDefects& d) {
+OrderedJson defects_json(const MeshDefects& d) {
     return {{"open_parts", d.open_parts},
             {"flipped_parts", d.flipped_parts},
             {"flipped_triangles", d.flipped_triangles},
@@ -81,11 +109,11 @@ nlohmann::ordered_json defects_json(const MeshDefects& d) {
 }
 
 // An option's text as JSON: numbers and switches as such.
-nlohmann::ordered_json option_json(const BindSetting& setting, const std::string& text) {
+OrderedJson option_json(const BindSetting& setting, const std::string& text) {
     using Kind = BindSetting::Kind;
     if (setting.choices == "on off") return text == "on";
     if (setting.kind == Kind::range) {
-        nlohmann::ordered_json ends = nlohmann::ordered_json::array();
+        OrderedJson ends = OrderedJson::array();
         const std::size_t space = text.find(' ');
         for (const std::string& end : {text.substr(0, space), text.substr(space + 1)})
             ends.push_back(*number_of<double>(end));
@@ -97,9 +125,9 @@ nlohmann::ordered_json option_json(const BindSetting& setting, const std::string
 }
 
 // All options of bind, and those that the run adds.
-nlohmann::ordered_json options_json(const BindRun& run) {
+OrderedJson options_json(const BindRun& run) {
     const BindOptions& bound = run.binding->options();
-    nlohmann::ordered_json out;
+    OrderedJson out;
     for (const BindSetting& setting : bind_settings()) {
         if (setting.name == "method") continue;  // has its own key
         std::string key(setting.name);
@@ -118,8 +146,8 @@ nlohmann::ordered_json options_json(const BindRun& run) {
     return out;
 }
 
-nlohmann::ordered_json make_report(const BindRun& run) {
-    using json = nlohmann::ordered_json;
+OrderedJson make_report(const BindRun& run) {
+    using json = OrderedJson;
     const io::Scene& scene = *run.scene;
     const BindReport& report = run.binding->report();
     const MeshDefects& d = report.defects;

@@ -2,8 +2,7 @@
 // stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "sinew/binding.h"
 #include "sinew/edits.h"
 #include "sinew/io.h"
@@ -27,20 +26,24 @@ struct BindRun {
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 
-nlohmann::ordered_json make_report(const BindRun& run);
+OrderedJson make_report(const BindRun& run);
 
 /// The "defects" of the report, without those that are counted on request.
-nlohmann::ordered_json defects_json(const MeshDefects& defects);
+OrderedJson defects_json(const MeshDefects& defects);
 
 /// A report as text: indented for people, and on one line for programs.
-std::string text_of(const nlohmann::ordered_json& report);
-std::string compact_text(const nlohmann::ordered_json& report);
+std::string text_of(const OrderedJson& report);
+std::string compact_text(const OrderedJson& report);
 
 /// "mesh/0" and the number of the vertex within it.
 std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
 
 /// "edit 2 (smooth): 311 vertices changed": one line per edit.
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
+
+/// For people: of warnings that differ in names and numbers only, the first, and how many more there are. A report
+/// has all of them.
+std::vector<std::string> one_of_each_kind(const std::vector<std::string>& warnings);
 
 /// Prints 0.1f as 0.1, not as 0.10000000149011612.
 double as_given(float value);
@@ -53,6 +56,7 @@ template <typename T>
 using Words = std::vector<std::pair<std::string, T>>;
 extern const Words<DeformFrom> deform_from_words;
 extern const Words<io::WeightFormat> weight_format_words;
+extern const Words<io::FbxUnit> fbx_unit_words;
 
 /// Quotes a word for a POSIX shell, if need be.
 std::string shell_word(const std::string& word);

@@ -2,7 +2,7 @@
 
 namespace sinew {
 
-nlohmann::ordered_json rig_json(const Rig& rig, const RigOptions& options) {
+OrderedJson rig_json(const Rig& rig, const RigOptions& options) {
     return {
         {"template", options.model}, {"joints", rig.skeleton.joints.size()}, {"confidence", rig.confidence},
         {"symmetry", rig.symmetry},  {"limbs_found", rig.limbs_found},       {"limbs_expected", rig.limbs_expected},

@@ -8,6 +8,7 @@
 #include "core/vectors.h"
 #include "rig/limb_path.h"
 #include "rig/volume_tree.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

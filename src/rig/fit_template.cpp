@@ -15,6 +15,7 @@
 #include "rig/volume_tree.h"
 #include "sinew/domain.h"
 #include "sinew/rig.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -252,8 +253,7 @@ private:
     Status move_to_wrist(std::vector<TemplateJoint>& joints, const LimbPath& path, double usual) {
         const HandPlace hand{path.at(usual * path.whole()), path.points.back(), front()};
         if (!arms_) {  // the other arm has the same voxels
-            SINEW_TRY_LET(VoxelGrid grid, voxelized(norm(hand.tip - hand.wrist), 24));
-            arms_ = std::move(grid);
+            SINEW_TRY_LET(arms_, voxelized(norm(hand.tip - hand.wrist), 24));
         }
         const std::optional<Point3> wrist = find_wrist(*arms_, hand, path.at(0.6 * usual * path.whole()));
         if (!wrist) return Done{};

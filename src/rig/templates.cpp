@@ -110,19 +110,22 @@ std::vector<Template> without_fingers() {
     };
 }
 
+std::vector<Template> with_fingers() {
+    std::vector<Template> list = without_fingers();
+    Template biped = list.front();
+    biped.name = "biped-fingers";
+    biped.summary = "a biped with three to five fingers of three joints on each hand";
+    biped.fingers = true;
+    list.insert(list.begin() + 1, std::move(biped));
+    return list;
+}
+
+// Made when the library is loaded, not by a call that may find memory full: an exception within such nested lists
+// frees some of them twice (GCC 12).
+const std::vector<Template> kTemplates = with_fingers();
+
 }  // namespace
 
-const std::vector<Template>& templates() {
-    static const std::vector<Template> all = [] {
-        std::vector<Template> list = without_fingers();
-        Template biped = list.front();
-        biped.name = "biped-fingers";
-        biped.summary = "a biped with three to five fingers of three joints on each hand";
-        biped.fingers = true;
-        list.insert(list.begin() + 1, std::move(biped));
-        return list;
-    }();
-    return all;
-}
+const std::vector<Template>& templates() { return kTemplates; }
 
 }  // namespace sinew

@@ -5,8 +5,10 @@
 #include <queue>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -119,8 +121,7 @@ Point3 BodyVolume::position(std::uint32_t v) const {
 Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Context* context) {
     VoxelizeOptions options;
     options.resolution = resolution;
-    Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), options, context);
-    if (!grid) return grid.error();
+    SINEW_TRY_LET(VoxelGrid grid, voxelize(mesh, analyse_mesh(mesh, context), options, context));
     constexpr int kMargin = 3;  // room for closing gaps, and one voxel outside
     std::array<int, 3> low{resolution, resolution, resolution}, high{-1, -1, -1};
     std::vector<std::array<int, 3>> solid;
@@ -128,8 +129,8 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     for (int z = 0; z < resolution; ++z)
         for (int y = 0; y < resolution; ++y)
             for (int x = 0; x < resolution; ++x)
-                if (grid->solid(x, y, z)) {
-                    touched += grid->boundary.get(x, y, z);
+                if (grid.solid(x, y, z)) {
+                    touched += grid.boundary.get(x, y, z);
                     solid.push_back({x, y, z});
                     for (std::size_t k = 0; k < 3; ++k) {
                         low[k] = std::min(low[k], solid.back()[k]);
@@ -138,13 +139,13 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
                 }
     if (solid.empty()) return Error{ErrorCode::input, "the mesh has no volume in which a skeleton could be placed"};
     BodyVolume volume;
-    volume.voxel = grid->transform.voxel;
+    volume.voxel = grid.transform.voxel;
     volume.resolution = resolution;
-    volume.costly = touched + grid->ambiguous;
+    volume.costly = touched + grid.ambiguous;
     std::size_t count = 1;
     for (std::size_t k = 0; k < 3; ++k) {
         volume.size[k] = high[k] - low[k] + 1 + 2 * kMargin;
-        volume.origin[k] = grid->transform.origin[k] + (low[k] - kMargin + 0.5) * volume.voxel;
+        volume.origin[k] = grid.transform.origin[k] + (low[k] - kMargin + 0.5) * volume.voxel;
         count *= static_cast<std::size_t>(volume.size[k]);
     }
     std::vector<char> inside(count, 0);
@@ -249,34 +250,38 @@ double mirror_share(const BodyVolume& volume, int axis) {
     return all ? static_cast<double>(both) / static_cast<double>(all) : 0;
 }
 
-VolumeTree::VolumeTree(const BodyVolume& volume, double least, Context* context) {
-    const auto count = static_cast<std::uint32_t>(volume.depth.size());
-    parent_.assign(count, 0);
-    // Of the deepest voxels the one nearest to the middle: an animal of even thickness is not rooted at its end.
+namespace {
+
+// Of the deepest voxels the one nearest to the middle: an animal of even thickness is not rooted at its end.
+std::uint32_t root_of(const BodyVolume& volume, double inside) {
     float deepest = 0;
     Point3 sum{};
-    double inside = 0;
-    for (std::uint32_t v = 0; v < count; ++v) {
+    for (std::uint32_t v = 0; v < volume.depth.size(); ++v) {
         if (volume.depth[v] <= 0) continue;
         deepest = std::max(deepest, volume.depth[v]);
         sum = sum + volume.position(v);
-        ++inside;
     }
     const Point3 middle = (1 / std::max(1.0, inside)) * sum;
-    double nearest_to_middle = INFINITY;
-    for (std::uint32_t v = 0; v < count; ++v)
+    std::uint32_t root = 0;
+    double nearest = INFINITY;
+    for (std::uint32_t v = 0; v < volume.depth.size(); ++v)
         if (volume.depth[v] > 0.98f * deepest)
-            if (const double apart = norm(volume.position(v) - middle); apart < nearest_to_middle) {
-                nearest_to_middle = apart;
-                root_ = v;
+            if (const double apart = norm(volume.position(v) - middle); apart < nearest) {
+                nearest = apart;
+                root = v;
             }
-    // Paths keep to the middle: a step costs its length over the square of the depth.
-    std::vector<float> cost(count, kFar), away(count, kFar);
-    std::vector<std::uint32_t> nearest(count, root_);  // voxel of the tree
+    return root;
+}
+
+// The next voxel on the way of each to the root. Paths keep to the middle: a step costs its length over the square
+// of the depth.
+std::vector<std::uint32_t> ways_to(const BodyVolume& volume, std::uint32_t root) {
+    std::vector<std::uint32_t> parent(volume.depth.size(), 0);
+    std::vector<float> cost(volume.depth.size(), kFar);
     std::priority_queue<Entry> queue;
-    cost[root_] = 0;
-    parent_[root_] = root_;
-    queue.push({0, root_});
+    cost[root] = 0;
+    parent[root] = root;
+    queue.push({0, root});
     while (!queue.empty()) {
         const float key = queue.top().key;
         const std::uint32_t v = queue.top().voxel;
@@ -287,11 +292,25 @@ VolumeTree::VolumeTree(const BodyVolume& volume, double least, Context* context)
             const float depth = 0.5f * (volume.depth[n] + volume.depth[v]), next = key + length / (depth * depth);
             if (next < cost[n]) {
                 cost[n] = next;
-                parent_[n] = v;
+                parent[n] = v;
                 queue.push({next, n});
             }
         });
     }
+    return parent;
+}
+
+}  // namespace
+
+VolumeTree::VolumeTree(const BodyVolume& volume, double least, Context* context) {
+    const auto count = static_cast<std::uint32_t>(volume.depth.size());
+    const auto inside = static_cast<double>(
+        std::count_if(volume.depth.begin(), volume.depth.end(), [](float depth) { return depth > 0; }));
+    root_ = root_of(volume, inside);
+    parent_ = ways_to(volume, root_);
+    std::vector<float> away(count, kFar);
+    std::vector<std::uint32_t> nearest(count, root_);  // voxel of the tree
+    std::priority_queue<Entry> queue;
     // Distances from the tree, which grows by the path of one tip at a time.
     const auto add = [&](std::uint32_t v) {
         away[v] = 0;

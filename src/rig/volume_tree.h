@@ -7,6 +7,7 @@
 #include "core/geometry.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 

@@ -54,6 +54,9 @@ public:
     };
 
 private:
+    template <std::size_t width>
+    void solve_columns(std::span<double> columns, double least) const;
+
     std::vector<Front> fronts_;         // in the order of elimination
     std::vector<std::uint32_t> row_;    // of each front, rising
     std::unique_ptr<double[]> value_;   // of each front: rows() × columns, column by column

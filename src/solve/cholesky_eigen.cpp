@@ -19,8 +19,6 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffu;
-
 Error too_large(double bytes, std::size_t limit) {
     return {ErrorCode::too_large, "the factors of a sparse matrix need " +
                                       std::to_string(static_cast<std::size_t>(bytes) >> 20) +
@@ -77,16 +75,16 @@ std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const Matr
     return place;
 }
 
-// The parent of each column in the elimination tree (Liu 1986); kNone for roots.
+// The parent of each column in the elimination tree (Liu 1986); none for roots.
 std::vector<std::uint32_t> elimination_tree(const Lists& rows) {
     const std::size_t n = rows.first.size() - 1;
-    std::vector<std::uint32_t> parent(n, kNone), above(n, kNone);
+    std::vector<std::uint32_t> parent(n, no_index), above(n, no_index);
     for (std::uint32_t i = 0; i < n; ++i)
         for (std::uint32_t j : rows[i])
-            while (j != kNone && j < i) {
+            while (j != no_index && j < i) {
                 const std::uint32_t next = above[j];
                 above[j] = i;
-                if (next == kNone) parent[j] = i;
+                if (next == no_index) parent[j] = i;
                 j = next;
             }
     return parent;
@@ -95,23 +93,23 @@ std::vector<std::uint32_t> elimination_tree(const Lists& rows) {
 // Places in an order with children before their parents and each subtree in one piece.
 std::vector<std::uint32_t> postorder(const std::vector<std::uint32_t>& parent) {
     const std::size_t n = parent.size();
-    std::vector<std::uint32_t> child(n, kNone), sibling(n, kNone), place(n), stack;
+    std::vector<std::uint32_t> child(n, no_index), sibling(n, no_index), place(n), stack;
     for (std::size_t i = n; i-- > 0;)
-        if (parent[i] != kNone) sibling[i] = child[parent[i]], child[parent[i]] = static_cast<std::uint32_t>(i);
+        if (parent[i] != no_index) sibling[i] = child[parent[i]], child[parent[i]] = static_cast<std::uint32_t>(i);
     std::uint32_t next = 0;
     for (std::uint32_t root = 0; root < n; ++root) {
-        if (parent[root] != kNone) continue;
+        if (parent[root] != no_index) continue;
         stack.push_back(root);
         while (!stack.empty()) {
             const std::uint32_t top = stack.back();
-            if (child[top] != kNone) {
+            if (child[top] != no_index) {
                 stack.push_back(child[top]);
-                child[top] = kNone;
+                child[top] = no_index;
                 continue;
             }
             place[top] = next++;
             stack.pop_back();
-            if (sibling[top] != kNone) stack.push_back(sibling[top]);
+            if (sibling[top] != no_index) stack.push_back(sibling[top]);
         }
     }
     return place;
@@ -120,7 +118,7 @@ std::vector<std::uint32_t> postorder(const std::vector<std::uint32_t>& parent) {
 // Number of entries of each column of L, with its diagonal.
 std::vector<std::uint32_t> count_columns(const Lists& rows, const std::vector<std::uint32_t>& parent) {
     const std::size_t n = parent.size();
-    std::vector<std::uint32_t> count(n, 1), seen(n, kNone);
+    std::vector<std::uint32_t> count(n, 1), seen(n, no_index);
     for (std::uint32_t i = 0; i < n; ++i) {
         seen[i] = i;
         for (std::uint32_t j : rows[i])
@@ -150,7 +148,7 @@ struct Tree {
 Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std::uint32_t>& count) {
     const auto n = static_cast<std::uint32_t>(parent.size());
     std::vector<Front> fronts;
-    std::vector<std::uint32_t> front_of(n), up, ending(n, kNone);
+    std::vector<std::uint32_t> front_of(n), up, ending(n, no_index);
     for (std::uint32_t j = 0; j < n; ++j) {
         if (j == 0 || parent[j - 1] != j || count[j - 1] != count[j] + 1) fronts.push_back({j, 0, 0, 0, 0});
         ++fronts.back().columns;
@@ -160,10 +158,10 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
     for (const Front& f : fronts) {
         const std::uint32_t last = f.first + f.columns - 1;
         ending[last] = front_of[last];
-        up.push_back(parent[last] == kNone ? kNone : front_of[parent[last]]);
+        up.push_back(parent[last] == no_index ? no_index : front_of[parent[last]]);
     }
     std::vector<double> zeros(fronts.size(), 0);
-    std::vector<std::uint32_t> into(fronts.size(), kNone);  // the front that it is merged into
+    std::vector<std::uint32_t> into(fronts.size(), no_index);  // the front that it is merged into
     for (std::uint32_t p = 0; p < fronts.size(); ++p)
         while (fronts[p].first > 0) {
             const std::uint32_t s = ending[fronts[p].first - 1];
@@ -181,15 +179,15 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
     Tree tree;
     std::vector<std::uint32_t> number(fronts.size());
     for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-        if (into[s] != kNone) continue;
+        if (into[s] != no_index) continue;
         number[s] = static_cast<std::uint32_t>(tree.fronts.size());
         tree.fronts.push_back(fronts[s]);
     }
     for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-        if (into[s] != kNone) continue;
+        if (into[s] != no_index) continue;
         std::uint32_t above = up[s];
-        while (above != kNone && into[above] != kNone) above = into[above];
-        tree.parent.push_back(above == kNone ? kNone : number[above]);
+        while (above != no_index && into[above] != no_index) above = into[above];
+        tree.parent.push_back(above == no_index ? no_index : number[above]);
     }
     return tree;
 }
@@ -236,7 +234,7 @@ private:
             const double own = own_entries * static_cast<double>(f.rows());
             work += own;
             subtree_work[s] += own;
-            if (parent[s] == kNone) continue;
+            if (parent[s] == no_index) continue;
             children[parent[s]].push_back(s);
             subtree_work[parent[s]] += subtree_work[s];
         }
@@ -256,7 +254,7 @@ private:
 
 // The rows below each front: those of its columns and of the fronts below it. Sets Front::row.
 std::vector<std::uint32_t> find_rows_below(FrontTree& tree, const Lists& columns, std::size_t size) {
-    std::vector<std::uint32_t> out, seen(size, kNone);
+    std::vector<std::uint32_t> out, seen(size, no_index);
     for (std::uint32_t s = 0; s < tree.fronts.size(); ++s) {
         Front& f = tree.fronts[s];
         f.row = out.size();
@@ -287,7 +285,7 @@ struct Schedule {
         for (auto s = static_cast<std::uint32_t>(tree.fronts.size()); s-- > 0;) {
             const bool small = tree.subtree_work[s] <= share;
             in_task[s] = small;
-            if (small && (tree.parent[s] == kNone || !in_task[tree.parent[s]])) roots.push_back(s);
+            if (small && (tree.parent[s] == no_index || !in_task[tree.parent[s]])) roots.push_back(s);
         }
         std::reverse(roots.begin(), roots.end());
         std::vector<std::uint32_t> first_of(tree.fronts.size());  // first front of the subtree
@@ -330,11 +328,11 @@ public:
         }
     }
 
-    // The first column whose pivot is not above 0 or not finite; kNone if there is none.
+    // The first column whose pivot is not above 0 or not finite; none if there is none.
     std::uint32_t first_bad_column() const {
         std::uint32_t bad = failed_.load();
         for (const Front& f : tree_.fronts)
-            for (std::uint32_t k = 0; k < f.columns && bad == kNone; ++k)
+            for (std::uint32_t k = 0; k < f.columns && bad == no_index; ++k)
                 if (!std::isfinite(values_[f.value + std::size_t{k} * f.rows() + k])) bad = f.first + k;
         return bad;
     }
@@ -428,7 +426,7 @@ private:
     const std::vector<std::uint32_t>& rows_;
     double* const values_;
     std::vector<std::unique_ptr<double[]>> update_;  // of each front: below × below, the lower triangle
-    std::atomic<std::uint32_t> failed_{kNone};
+    std::atomic<std::uint32_t> failed_{no_index};
 };
 
 }  // namespace
@@ -463,7 +461,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     Elimination elimination(tree, columns, out.row_, out.value_.get());
     elimination.run(size, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
-    if (const std::uint32_t bad = elimination.first_bad_column(); bad != kNone) {
+    if (const std::uint32_t bad = elimination.first_bad_column(); bad != no_index) {
         const auto row = std::find(out.place_.begin(), out.place_.end(), bad) - out.place_.begin();
         return Error{ErrorCode::internal, "a sparse matrix is not positive definite at row " + std::to_string(row)};
     }
@@ -471,8 +469,8 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     return out;
 }
 
-void Cholesky::solve_batch(std::span<double> columns, double least) const {
-    constexpr std::size_t w = kBatch;
+template <std::size_t w>
+void Cholesky::solve_columns(std::span<double> columns, double least) const {
     const std::size_t n = size();
     std::vector<double> x(n * w);
     for (std::size_t i = 0; i < n; ++i)
@@ -522,11 +520,13 @@ void Cholesky::solve_batch(std::span<double> columns, double least) const {
         std::copy_n(x.data() + std::size_t{place_[i]} * w, w, columns.data() + i * w);
 }
 
+void Cholesky::solve_batch(std::span<double> columns, double least) const {
+    solve_columns<kBatch>(columns, least);
+}
+
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
-    std::vector<double> batch(size() * kBatch, 0.0), out(size());
-    for (std::size_t i = 0; i < size(); ++i) batch[i * kBatch] = b[i];
-    solve_batch(batch);
-    for (std::size_t i = 0; i < size(); ++i) out[i] = batch[i * kBatch];
+    std::vector<double> out(b.begin(), b.end());
+    solve_columns<1>(out, 0);
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/lists.h"
+#include "core/morton.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -186,6 +187,35 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
     return out;
 }
 
+/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
+/// curve of Morton (1966) through a grid. O(nodes).
+std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
+                                       std::span<const std::uint32_t> nodes) {
+    constexpr std::uint32_t bits = 7;
+    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
+        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
+    }
+    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    std::vector<std::uint32_t> cell;
+    cell.reserve(nodes.size());
+    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
+    for (const std::uint32_t node : nodes) {
+        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
+        std::array<std::uint32_t, 3> at;
+        for (std::size_t a = 0; a < 3; ++a)
+            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
+        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
+        cell.push_back(key);
+        ++first[key + 1];
+    }
+    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
+    std::vector<std::uint32_t> out(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
+    return out;
+}
+
 /// Sums of entries by their place.
 class EntrySums {
 public:
@@ -295,14 +325,15 @@ void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                              const std::function<double(std::uint32_t)>& spacing, Context* context)
     : stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
-    const Fine fine(mesh, surface, nodes, context);
+    const std::vector<std::uint32_t> order = along_curve(mesh, surface, nodes);
+    const Fine fine(mesh, surface, order, context);
     const Clusters clusters = cluster(
-        fine, [&](std::uint32_t i) { return spacing(nodes[i]); }, context);
+        fine, [&](std::uint32_t i) { return spacing(order[i]); }, context);
     const std::vector<Triangle> cells = dual_cells(mesh, surface, fine, clusters, context);
     const Lists at = cells_at_nodes(cells, clusters.centre.size(), context);
-    parallel_for(context, nodes.size(), 1024,
-                 [&](std::size_t i) { stencil_[nodes[i]] = interpolate(fine, clusters, cells, at, i); });
-    for (const std::uint32_t i : clusters.centre) node_.push_back(nodes[i]);
+    parallel_for(context, order.size(), 1024,
+                 [&](std::size_t i) { stencil_[order[i]] = interpolate(fine, clusters, cells, at, i); });
+    for (const std::uint32_t i : clusters.centre) node_.push_back(order[i]);
 }
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,

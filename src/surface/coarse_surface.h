@@ -25,8 +25,7 @@ public:
         std::array<float, 3> share{1, 0, 0};
     };
 
-    /// Of some nodes of a surface, which must be whole components. `nodes`: in an order in which neighbours are
-    /// near each other. Every one of them is within `spacing` (scene units, asked for some of them) of a coarse
+    /// Of some nodes of a surface, which must be whole components, in any order. Every one of them is within `spacing` (scene units, asked for some of them) of a coarse
     /// one, and the part of the surface within that ball joins the two. About O(nodes); the same bits on any number
     /// of threads.
     CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,

@@ -198,7 +198,7 @@ Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<
     for (const std::vector<float>* values : {&map.of_joint, &map.hardness_of_joint}) {
         if (values->empty()) continue;
         for (const std::uint32_t j : joints)
-            if (j != DistanceTable::none && j >= values->size())
+            if (j != no_index && j >= values->size())
                 return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(values->size()) +
                                                    " joints, and joint " + std::to_string(j) + " has influence"};
     }
@@ -231,7 +231,7 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
     InfluenceTable out;
     out.vertices = vertices;
     out.width = width;
-    out.joint.assign(vertices * width, DistanceTable::none);
+    out.joint.assign(vertices * width, no_index);
     out.strength.assign(vertices * width, 0.0f);
     const Law law(options);
     parallel_chunks(context, vertices, rows_per_chunk, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -240,7 +240,7 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
         for (std::size_t v = begin; v < end; ++v) {
             row.clear();
             for (std::size_t at = v * width; at < (v + 1) * width; ++at) {
-                const double x = joints[at] == DistanceTable::none ? NAN : value(at);
+                const double x = joints[at] == no_index ? NAN : value(at);
                 if (std::isnan(x)) continue;
                 row.joint.push_back(joints[at]);
                 row.value.push_back(x);

@@ -43,7 +43,7 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
                         for (std::size_t v = begin; v < end; ++v) {
                             row.clear();
                             for (std::size_t i = v * width; i < (v + 1) * width; ++i) {
-                                if (influences.joint[i] == DistanceTable::none) continue;
+                                if (influences.joint[i] == no_index) continue;
                                 const float strength = influences.strength[i];
                                 if (!(strength >= 0 && strength < INFINITY)) {
                                     std::size_t seen = bad.load();

@@ -27,7 +27,7 @@ struct TableRows {
     /// NaN in an empty slot.
     double raw(std::size_t slot) const { return number(joint[slot], value[slot], heat() ? 0 : -INFINITY); }
     static float number(std::uint32_t joint, float value, float above) {
-        const bool is = (joint != DistanceTable::none) & (value < INFINITY) & (value > above);
+        const bool is = (joint != no_index) & (value < INFINITY) & (value > above);
         return is ? value : NAN;
     }
     /// The input of the law; NaN in an empty slot.

@@ -136,6 +136,34 @@ class Placeholders(PersonCase):
         got = self.bound("zeros", [person.body(inverse=inverse, owner=None)], "--include", "*")
         np.testing.assert_allclose(self.rest(got), self.rest(self.plain()), atol=1e-4)
 
+    def test_the_root(self):
+        """A root without weights above the hips, whose matrix is the identity or that of another joint. The mesh was
+        bound elsewhere, so that only the nodes put the root right."""
+        away = np.eye(4)
+        away[:3, 3] = 3, 1, -2
+        mesh = person.body(inverse=np.linalg.inv(person.REST) @ away)
+        mesh["positions"] = mesh["positions"] - away[:3, 3]
+
+        def with_root(matrix):
+            def edit(doc, data):
+                doc["nodes"].append({"name": "root", "children": [0]})
+                doc["scenes"][0]["nodes"][0] = len(doc["nodes"]) - 1
+                skin = doc["skins"][0]
+                skin["joints"].append(len(doc["nodes"]) - 1)
+                inverse = np.vstack([mesh["inverse"], [matrix]])
+                skin["inverseBindMatrices"] = person.add(doc, data, inverse.transpose(0, 2, 1).reshape(-1, 16), 5126, "MAT4")
+
+            return edit
+
+        for options in (), ("--include", "*"):
+            good = self.bound("good", [mesh], *options, edit=with_root(away))
+            for name, matrix in ("identity", np.eye(4)), ("another", mesh["inverse"][2]), ("zero", np.zeros((4, 4))):
+                got = self.bound(name, [mesh], *options, edit=with_root(matrix))
+                self.assertLess(person.apart(good, got), 0.001)
+                boxes = [json.loads(support.sinew("inspect", self.at / f"{f}.glb", "--json").stdout)["box"] for f in ("good", name)]
+                np.testing.assert_allclose(boxes[1], boxes[0], atol=1e-4)
+                np.testing.assert_allclose(self.rest(got), self.rest(good), atol=1e-4)
+
     def test_a_pose_is_no_placeholder(self):
         """Ends that the rest pose of the nodes turns stay where their matrices say."""
         person.write(self.at / "posed.glb", [person.body()], rest=person.turned({"arm_L": 70, "hand_R": 30}))
@@ -279,13 +307,15 @@ class Stretched(PersonCase):
         mesh = person.body(inverse=np.linalg.inv(person.REST) @ stretch)
         mesh["positions"] = person.move(mesh["positions"], np.array([back] * len(mesh["positions"])))
         got = self.bound("changed", [mesh])
-        self.assertLess(person.apart(plain, got), 0.02)
+        apart = person.apart(plain, got)
+        self.assertLess(apart, 0.02)
         np.testing.assert_allclose(self.rest(self.at / "changed.out.glb"), self.rest(plain), atol=1e-5)
         boxes = [json.loads(support.sinew("inspect", self.at / f, "--json").stdout)["box"]
                  for f in ("plain.glb", "changed.glb")]  # fmt: skip
         sizes = [np.subtract(high, low) for low, high in boxes]
         order = np.array if in_order else sorted
         np.testing.assert_allclose(order(sizes[1]), order(sizes[0]), rtol=1e-4)
+        return apart
 
     def test_scaled_by_axis(self):
         self.as_plain(np.diag((1, 3, 0.5, 1.0)))
@@ -300,6 +330,16 @@ class Stretched(PersonCase):
         turn = person.turned({"hips": 30})[0]
         turn[:3, 3] = 0
         self.as_plain(turn @ np.diag((1, 2.5, 1, 1.0)) @ turn.T)
+
+    def test_turned(self):
+        """Turned out of the axes, and mirrored, sheared and in centimetres too."""
+        turn = person.turned({"hips": 30})[0]
+        turn[:3, 3] = 0
+        shear = np.diag((100, -100, 100, 1.0))
+        shear[0, 1] = 60
+        for stretch in turn, turn @ shear:
+            got = self.as_plain(stretch, in_order=True)
+            self.assertLess(got, 0.002)
 
     def test_a_bind_space_in_another_unit(self):
         """Bound lying down, in centimetres: `inspect` says the sizes of the world, axis by axis."""

@@ -70,6 +70,33 @@ class Edits(Case):
         for row, old in zip(self.weights("back.glb"), rows):
             self.assertAlmostEqual(row.get("lower", 0), old.get("lower", 0), 5)
 
+    def test_answers_that_cannot_be(self):
+        """Each names the entry, and nothing is written."""
+        self.bind(self.bar())
+
+        def pin(*rows):
+            return {"op": "pin", "pins": [{"vertex": 0, "weights": row} for row in rows]}
+
+        parts = {"op": "assign", "joint": "lower", "parts": True, "select": {"vertices": [3]}}
+        border = {"op": "border", "joints": ["lower", "upper"], "shift": 0.1}
+        for lists, said in (
+            ({"lock": {"select": {"vertices": [0]}}, "edits": [pin({"lower": 1})]}, "edit 1: pin: pin 1: the vertex 0 is locked"),
+            ({"edits": [pin({"lower": 1}, {"upper": 1})]}, "edit 1: pin: pins 1 and 2 are at one place and disagree"),
+            ({"edits": [pin({"lower": 0.5})]}, "edit 1: pin: pin 1: weights must add up to 1, not to 0.5"),
+            ({"edits": [parts]}, "edit 1: assign: the part at vertex 0 is 100 % of the surface, the whole body"),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1}, border]},
+             "edit 2: border: the joints 'lower' and 'upper' do not touch"),
+        ):
+            with self.subTest(said=said):
+                done = support.sinew("apply", self.at / "out.glb", "--edits", self.edits(**lists), "-o", self.at / "no.glb")
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(said, done.stderr)
+                self.assertFalse((self.at / "no.glb").exists())
+        for edit, joint in ((pin({"upper": 1}), "pin: pin 1"), ({**parts, "joint": "upper"}, "assign: \"joint\""),
+                            (border, "border: \"joints\"")):
+            self.refuse(3, [re.escape(f"edit 1: {joint}: the joint 'upper' does not deform")], self.bar(), "--exclude", "upper",
+                        "--edits", self.edits(edits=[edit]), out="no.glb")
+
     def test_questions(self):
         self.bind(self.bar())
         done = support.sinew("questions", self.at / "out.glb", "--top", "3")

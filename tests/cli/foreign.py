@@ -399,7 +399,19 @@ class Foreign(ForeignCase):
 
     def test_output_names(self):
         self.refuse(2, [r"name the output \.glb"], self.sources()["dae"], out="out.dae")
-        self.refuse(2, [r"is no FBX", r"name the output \.glb"], self.sources()["dae"], out="out.fbx")
+
+    def test_new_fbx(self):
+        source = self.sources()["dae"]
+        self.bind(source)
+        for unit, scale in (("cm", 1.0), ("m", 100.0)):
+            self.bind(source, "--fbx-unit", unit, out="out.fbx")
+            data = (self.at / "out.fbx").read_bytes()
+            at = data.index(b"UnitScaleFactor")
+            self.assertEqual(struct.unpack_from("<d", data, data.index(b"D", at + len("UnitScaleFactor") + 10) + 1)[0], scale)
+            done = support.sinew("compare", self.at / "out.glb", self.at / "out.fbx", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLess(json.loads(done.stdout)["l1"]["max"], 1e-6)
+        self.assertEqual(support.sinew("bind", source, "-o", self.at / "x.fbx", "--fbx-unit", "km").returncode, 2)
 
     def test_fbx_to_fbx(self):
         source = self.sources()["fbx"]

@@ -552,6 +552,62 @@ class JointsOutside(KindCase):
             self.assertEqual(report["snapped_joints"], [f"far {k}" for k in range(count)])
 
 
+class WarningsOfAKind(KindCase):
+    """Warnings that differ in names and numbers only are one line for people; the report has all."""
+
+    def one_line(self, source, words, count):
+        done = support.sinew("bind", source, "-o", self.folder / "out.glb", "--report", self.folder / "r.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for line in done.stdout.splitlines() if words in line]
+        self.assertEqual(len(lines), 1, done.stdout)
+        self.assertTrue(lines[0].endswith(f"(and {count - 1} more)"), lines[0])
+        listed = [w for w in json.loads((self.folder / "r.json").read_text())["warnings"] if words in w]
+        self.assertEqual(len(listed), count)
+
+    def figure(self, extra):
+        g = Gltf()
+        g.skeleton()
+        g.node("body", mesh=g.mesh(*body(), name="body"))
+        for k in range(12):
+            extra(g, k)
+        return g.save(self.folder / "in.glb")
+
+    def test_empty_primitives(self):
+        def empty(g, k):
+            number = g.mesh(*tube((0, 1, 0), (0, 1.1, 0), 0.01), name=f"it's empty {k}")
+            primitive = g.json["meshes"][number]["primitives"][0]
+            primitive["indices"] = g.accessor([], 5125, "SCALAR")
+            g.node(f"node {k}", mesh=number)
+
+        self.one_line(self.figure(empty), "is empty: left out", 12)
+
+    def test_corners_that_are_left(self):
+        def odd(g, k):
+            number = g.mesh(*tube((0, 1, 0), (0, 1.1, 0), 0.01), name=f"odd {k}")
+            primitive = g.json["meshes"][number]["primitives"][0]
+            primitive["indices"] = g.accessor([0, 1, 2, 2, 3, 4, 5][: 6 + k % 2] + [6], 5125, "SCALAR")
+            g.node(f"node {k}", mesh=number)
+
+        self.one_line(self.figure(odd), "corners after the last whole triangle", 12)
+
+    def test_pictures_of_materials(self):
+        points, faces = body()
+        obj = "mtllib look.mtl\n" + "".join(f"v {x} {y} {z}\n" for x, y, z in points)
+        for k, face in enumerate(faces + 1):
+            obj += (f"usemtl m{k}\n" if k < 12 else "") + "f {} {} {}\n".format(*face)
+        (self.folder / "in.obj").write_text(obj)
+        (self.folder / "look.mtl").write_text("".join(f"newmtl m{k}\nmap_Kd lost {k}.png\n" for k in range(12)))
+        bones = [{"name": n, "parent": p, "head": list(at)} for n, p, at in FIGURE]
+        (self.folder / "bones.json").write_text(json.dumps({"bones": bones}))
+        done = support.sinew("bind", self.folder / "in.obj", "--skeleton", self.folder / "bones.json",
+                             "-o", self.folder / "out.glb", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sum("the picture of material" in w for w in json.loads(done.stdout)["warnings"]), 12)
+        done = support.sinew("inspect", self.folder / "in.obj")
+        self.assertEqual(done.stdout.count("the picture of material"), 1, done.stdout)
+        self.assertIn("(and 11 more)", done.stdout)
+
+
 class ObjLook(KindCase):
     """bind keeps what an OBJ file says about its surface."""
 

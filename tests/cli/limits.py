@@ -158,6 +158,24 @@ class Memory(FilesCase):
             data += blob + bytes(-len(blob) % 4)
             self.refused(100, ["inspect", self.packed(doc, data)])
 
+    def test_models_share_the_limit(self):
+        """Two models of one command, and a model and the work on it: each fits alone."""
+        doc = glb.Doc(self.bar())
+        doc.json["extras"] = "x" * 25_000_000
+        model = self.packed(doc, bytearray(doc.buffers[0]))
+        out = self.at / "o.glb"
+        method = ("--method", "closest-distance")
+        code, text, _ = self.peak("bind", model, "-o", out, "--memory-limit", 80, *method)
+        self.assertEqual(code, 0, text)
+        code, text, _ = self.peak("compare", out, out, "--memory-limit", 80)
+        self.assertEqual(code, 3, text)
+        self.assertRegex(text, "more than the limit of")
+        voxels = ("--method", "geodesic-voxel", "--resolution", "256")
+        code, text, _ = self.peak("bind", self.bar(), "-o", out, "--memory-limit", 100, *voxels)
+        self.assertEqual(code, 0, text)
+        code, text, _ = self.peak("bind", model, "-o", out, "--memory-limit", 100, *voxels)
+        self.assertEqual(code, 3, text)
+
     def test_a_file_that_is_named_often_is_read_once(self):
         model = self.gltf(self.at / "m")
         document = json.loads(model.read_text())

@@ -58,6 +58,37 @@ class SkeletonOfAnotherFile(bind_poses.PersonCase):
         world[:, :3, :3] *= 0.01
         self.as_plain(self.rig(world, edit, positions=positions, inverse=np.linalg.inv(world)))
 
+    def test_a_skin_that_no_mesh_wears(self):
+        """The bind pose of the skin, if it has matrices; also in another unit."""
+
+        def bare(doc, data):
+            doc["nodes"] = doc["nodes"][: len(person.JOINTS)]
+            doc["scenes"] = [{"nodes": [0]}]
+            del doc["meshes"]
+
+        def in_centimetres(doc, data):
+            bare(doc, data)
+            doc["nodes"].append({"name": "Armature", "scale": [0.01] * 3, "children": [0]})
+            doc["scenes"] = [{"nodes": [len(person.JOINTS)]}]
+
+        plain = self.by_name(self.bound("plain", [person.body()], "--include", "*"))
+        world = person.turned(self.POSED)
+        world[:, :3, 3] *= 100
+        bind = person.REST.copy()
+        bind[:, :3, 3] *= 100
+        for rig in (self.rig(person.turned(self.POSED), bare), self.rig(world, in_centimetres, inverse=np.linalg.inv(bind))):
+            got = self.by_name(self.shirt(rig, "--include", "*"))
+            self.assertLess(np.abs(plain - got).sum(1).mean(), 0.001)
+            self.assertRegex(self.said.stdout, r"in the bind pose of its skin.*differs from at \d+ joints")
+
+        def without_matrices(doc, data):
+            bare(doc, data)
+            del doc["skins"][0]["inverseBindMatrices"]
+
+        got = self.by_name(self.shirt(self.rig(person.REST, without_matrices), "--include", "*"))
+        self.assertLess(np.abs(plain - got).sum(1).mean(), 0.001)
+        self.assertIn("in the rest pose of its nodes", self.said.stdout)
+
     def test_without_a_skin_the_rest_pose(self):
         rig = person.write(self.at / "rig.glb", [person.body(inverse=None)])
         got = self.shirt(rig)

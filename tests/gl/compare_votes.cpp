@@ -1,4 +1,5 @@
 #include "gl/compare_votes.h"
+#include "sinew/voxels.h"
 
 #include <algorithm>
 #include <bit>

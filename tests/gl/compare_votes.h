@@ -4,6 +4,7 @@
 #include <string>
 
 #include "domain/lattice.h"
+#include "sinew/voxels.h"
 
 namespace sinew::test {
 

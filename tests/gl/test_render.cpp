@@ -8,6 +8,7 @@
 #include "characters/shapes.h"
 #include "sinew/bind.h"
 #include "sinew/render.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -14,6 +14,7 @@
 #include "gl/compare_votes.h"
 #include "gl/context.h"
 #include "sinew/io.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -236,7 +236,7 @@ TEST(BindProperty, DistancesAreAtLeastStraightAndSorted) {
         for (std::size_t v = 0; v < t.vertices; ++v) {
             for (std::size_t k = 0; k < t.width; ++k) {
                 const std::size_t i = v * t.width + k;
-                if (t.joint[i] == DistanceTable::none) {
+                if (t.joint[i] == no_index) {
                     ASSERT_EQ(t.distance[i], INFINITY);
                     continue;
                 }

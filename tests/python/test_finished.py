@@ -1,5 +1,6 @@
 """Locks, checks, pictures and flat figures: each gives what the command line gives."""
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -41,6 +42,28 @@ def test_questions_are_those_of_the_command_and_pins_answer_them(biped, work):
     assert answered == model.weights.pin(model, [{"vertex": vertex, "weights": {name: 1}}], reach=0.1)
     with pytest.raises(sinew.InputError, match="pin 1: weights must add up to 1"):
         model.weights.pin(model, {vertex: {name: 0.5}})
+
+
+def test_answers_that_cannot_be_name_the_entry(bar):
+    def pin(*rows):
+        return {"op": "pin", "pins": [{"vertex": 0, "weights": row} for row in rows]}
+
+    model = sinew.model(**bar)
+    weights = model.bind("closest-distance").weights()
+    held = sinew.model(**bar, weights=weights)
+    idle = sinew.model(**bar, deform=[1, 0])
+    border = {"op": "border", "joints": ["lower", "upper"], "shift": 0.1}
+    for of, edits, said in (
+            (held, {"lock": {"select": {"vertices": [0]}}, "edits": [pin({"lower": 1})]},
+             "edit 1: pin: pin 1: the vertex 0 is locked"),
+            (model, [pin({"lower": 1}, {"upper": 1})], "edit 1: pin: pins 1 and 2 are at one place and disagree"),
+            (idle, [pin({"upper": 1})], "edit 1: pin: pin 1: the joint 'upper' does not deform"),
+            (model, [pin({"lower": 0.5})], "edit 1: pin: pin 1: weights must add up to 1, not to 0.5"),
+            (model, [{"op": "assign", "joint": "lower", "parts": True}], "edit 1: assign: the part at vertex 0 is 100 %"),
+            (model, [{"op": "set", "joint": "lower", "value": 1}, border],
+             "edit 2: border: the joints 'lower' and 'upper' do not touch")):
+        with pytest.raises(sinew.InputError, match=re.escape(said)):
+            of.edit(weights, edits)
 
 
 def test_check_gives_the_report_of_the_command(biped):

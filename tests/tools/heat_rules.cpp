@@ -25,7 +25,7 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     {"whole_bone", [](SurfaceHeatRules& r) { return &r.parts.whole_bone; }},
     {"other_bone", [](SurfaceHeatRules& r) { return &r.parts.other_bone; }},
     {"beneath", [](SurfaceHeatRules& r) { return &r.parts.beneath; }},
-    {"lying", [](SurfaceHeatRules& r) { return &r.parts.lying; }},
+    {"on_other", [](SurfaceHeatRules& r) { return &r.parts.on_other; }},
     {"clearly", [](SurfaceHeatRules& r) { return &r.parts.clearly; }},
     {"closed", [](SurfaceHeatRules& r) { return &r.enclosed.closed; }},
     {"inside", [](SurfaceHeatRules& r) { return &r.enclosed.inside; }},

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +20,6 @@
 namespace sinew::test {
 
 using Bytes = std::vector<std::byte>;
-using Json = nlohmann::ordered_json;
 
 template <typename T>
 Bytes bytes_of(const std::vector<T>& values) {
@@ -79,12 +77,14 @@ inline std::string text_of(const Bytes& glb) {
 
 /// A document under construction: everything in buffer 0.
 struct Maker {
-    Json json{{"asset", {{"version", "2.0"}}}, {"accessors", Json::array()}, {"bufferViews", Json::array()}};
+    OrderedJson json{{"asset", {{"version", "2.0"}}},
+                     {"accessors", OrderedJson::array()},
+                     {"bufferViews", OrderedJson::array()}};
     Bytes bin;
 
     std::size_t view(const Bytes& bytes, std::size_t stride = 0) {
         bin.resize((bin.size() + 3) / 4 * 4);
-        Json view{{"buffer", 0}, {"byteOffset", bin.size()}, {"byteLength", bytes.size()}};
+        OrderedJson view{{"buffer", 0}, {"byteOffset", bin.size()}, {"byteLength", bytes.size()}};
         if (stride) view["byteStride"] = stride;
         bin.insert(bin.end(), bytes.begin(), bytes.end());
         json["bufferViews"].push_back(view);
@@ -107,17 +107,17 @@ struct Maker {
     std::size_t scalar(const std::vector<T>& values) {
         return accessor(values, "SCALAR", 1);
     }
-    Json& last_accessor() { return json["accessors"].back(); }
+    OrderedJson& last_accessor() { return json["accessors"].back(); }
 
     std::string gltf(const std::string& uri = {}) const {
-        Json out = json;
+        OrderedJson out = json;
         const std::string data = "data:application/octet-stream;base64," + encode_base64(bin);
-        out["buffers"] = Json::array({{{"byteLength", bin.size()}, {"uri", uri.empty() ? data : uri}}});
+        out["buffers"] = OrderedJson::array({{{"byteLength", bin.size()}, {"uri", uri.empty() ? data : uri}}});
         return out.dump(1, '\t');
     }
     Bytes glb() const {
-        Json out = json;
-        out["buffers"] = Json::array({{{"byteLength", bin.size()}}});
+        OrderedJson out = json;
+        out["buffers"] = OrderedJson::array({{{"byteLength", bin.size()}}});
         return pack_glb(out.dump(), bin);
     }
 };
@@ -142,7 +142,7 @@ inline Maker quad(bool weighted = true) {
     m.last_accessor()["min"] = {0, 0, 0};
     m.last_accessor()["max"] = {1, 1, 0};
     const auto index = m.scalar<std::uint16_t>({0, 1, 2, 0, 2, 3});
-    Json attributes{{"POSITION", position}};
+    OrderedJson attributes{{"POSITION", position}};
     if (weighted) {
         attributes["JOINTS_0"] = m.vec4<std::uint8_t>({0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0});
         attributes["WEIGHTS_0"] =
@@ -150,17 +150,18 @@ inline Maker quad(bool weighted = true) {
     }
     const auto matrices = m.accessor(bind_matrices({0, 0.5f}), "MAT4", 16);
     m.json["scene"] = 0;
-    m.json["scenes"] = Json::array({{{"nodes", {0, 1}}}});
-    m.json["nodes"] = Json::array({{{"name", "quad"}, {"mesh", 0}, {"skin", 0}},
-                                   {{"name", "hip"}, {"children", {2}}},
-                                   {{"name", "knee"}, {"translation", {0, 0.5, 0}}}});
-    m.json["meshes"] = Json::array(
-        {{{"name", "body"}, {"primitives", Json::array({{{"attributes", attributes}, {"indices", index}}})}}});
-    m.json["skins"] = Json::array({{{"inverseBindMatrices", matrices}, {"joints", {1, 2}}}});
+    m.json["scenes"] = OrderedJson::array({{{"nodes", {0, 1}}}});
+    m.json["nodes"] = OrderedJson::array({{{"name", "quad"}, {"mesh", 0}, {"skin", 0}},
+                                          {{"name", "hip"}, {"children", {2}}},
+                                          {{"name", "knee"}, {"translation", {0, 0.5, 0}}}});
+    m.json["meshes"] = OrderedJson::array(
+        {{{"name", "body"},
+          {"primitives", OrderedJson::array({{{"attributes", attributes}, {"indices", index}}})}}});
+    m.json["skins"] = OrderedJson::array({{{"inverseBindMatrices", matrices}, {"joints", {1, 2}}}});
     return m;
 }
 
-inline Json& primitive(Maker& m, std::size_t mesh = 0, std::size_t number = 0) {
+inline OrderedJson& primitive(Maker& m, std::size_t mesh = 0, std::size_t number = 0) {
     return m.json["meshes"][mesh]["primitives"][number];
 }
 

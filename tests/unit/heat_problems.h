@@ -6,6 +6,7 @@
 
 #include "characters/characters.h"
 #include "field/conduction.h"
+#include "sinew/voxels.h"
 
 namespace sinew::test {
 

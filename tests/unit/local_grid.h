@@ -5,6 +5,7 @@
 
 #include "domain/grid_levels.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew::test {
 

@@ -7,7 +7,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
-#include "sinew/bind.h"
+#include "sinew/bind_scene.h"
 #include "unit/support.h"
 
 namespace sinew {
@@ -57,6 +57,29 @@ TEST(Bind, TwoBoneBarMatchesTheClosedForm) {
         ++checked;
     }
     EXPECT_GT(checked, 40);
+}
+
+// The short call marks joints by the rules of the command line, and keeps the parts of a file apart.
+TEST(Bind, ASceneIsBoundByOneCall) {
+    const Character c = test::bar();
+    io::Scene scene;
+    scene.positions = c.positions;
+    scene.triangles = c.triangles;
+    scene.skeleton = c.skeleton;
+    Joint& target = scene.skeleton.joints.emplace_back();
+    target.name = "ik_target";
+    target.parent = 0;
+    const auto half = static_cast<std::uint32_t>(scene.positions.size());
+    for (const Vec3& p : c.positions) scene.positions.push_back({p.x, p.y, p.z + 10});  // a second, lesser one
+    for (const Triangle& t : c.triangles) scene.triangles.push_back({t[0] + half, t[1] + half, t[2] + half});
+    scene.part_of_vertex.assign(scene.positions.size(), 0);
+    std::fill(scene.part_of_vertex.begin() + half, scene.part_of_vertex.end(), kFollows);
+    const Result<Binding> binding = bind(scene, at(64));
+    ASSERT_TRUE(binding) << binding.error().message;
+    EXPECT_EQ(scene.skeleton.joints.back().reason, DeformReason::control_name);
+    const SkinWeights both = weights(*binding), alone = weights(bound(c, at(64)));
+    for (std::size_t v = 0; v < half; ++v)
+        ASSERT_TRUE(std::equal(both[v].begin(), both[v].end(), alone[v].begin(), alone[v].end())) << v;
 }
 
 // Beyond the end of bone a, overshoot makes a farther away, so b has more weight there.

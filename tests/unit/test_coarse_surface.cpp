@@ -35,6 +35,25 @@ struct Sheet {
     }
 };
 
+TEST(CoarseSurface, IsAsCoarseWhateverTheOrderOfTheFile) {
+    test::Shape shape = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 1, 0}, 300, 150);
+    const auto size = [&] {
+        const MeshView mesh{shape.positions, shape.triangles, {}};
+        return CoarseSurface(
+                   mesh, build_surface(mesh, analyse_mesh(mesh)), [](std::uint32_t) { return 0.3; }, nullptr)
+            .size();
+    };
+    const std::size_t ordered = size(), n = shape.positions.size();
+    const auto moved = [&](std::size_t i) { return 7919 * i % n; };  // neighbours lie far from each other
+    std::vector<Vec3> positions(n);
+    for (std::size_t i = 0; i < n; ++i) positions[moved(i)] = shape.positions[i];
+    for (Triangle& t : shape.triangles)
+        for (std::uint32_t& corner : t) corner = static_cast<std::uint32_t>(moved(corner));
+    shape.positions.assign(positions.begin(), positions.end());
+    EXPECT_LT(ordered, n / 20);
+    EXPECT_LT(size(), n / 20);
+}
+
 TEST(CoarseSurface, InterpolatesLinearFieldsOfAPlane) {
     const Sheet sheet;
     const CoarseSurface coarse = sheet.coarse(0.2);

@@ -13,6 +13,7 @@
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
 #include "sinew/deform.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -177,14 +177,17 @@ TEST(FbxSave, AddsASkinWhereThereIsNone) {
     expect_same_weights(scene, weights, read(out));
 }
 
-TEST(FbxSave, RefusesWhatItCannotWrite) {
+TEST(FbxSave, IsWrittenAnewWhereClipsAreAdded) {
     const std::string file = text(kSkin, kLinks);
     const Scene scene = read(std::as_bytes(std::span(file)));
-    const auto out = write_fbx(*scene.document, scene, *scene.weights, {.clips = {{"wave", false, {}}}});
-    ASSERT_FALSE(out);
-    EXPECT_EQ(out.error().code, ErrorCode::usage);
-    const auto made = must(make_scene({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}, scene.skeleton, "made"));
-    EXPECT_NE(check_output(made, "out.fbx").error().message.find("is no FBX"), std::string::npos);
+    const PoseClip clip{"wave", false, {{0, std::vector<JointPose>(scene.skeleton.joints.size())}}};
+    const auto out = must(write_fbx(*scene.document, scene, *scene.weights, {.clips = {clip}}));
+    ASSERT_FALSE(out.report.notes.empty());
+    EXPECT_NE(out.report.notes.back().find("written anew"), std::string::npos);
+    expect_same_weights(scene, *scene.weights, read(out.bytes));
+    // So is what no FBX is behind.
+    const Scene made = must(make_scene({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}, scene.skeleton, "made"));
+    EXPECT_TRUE(check_output(made, "out.fbx"));
 }
 
 TEST(FbxSave, RealFilesChangeInTheirSkinsOnly) {

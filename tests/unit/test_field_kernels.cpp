@@ -7,6 +7,7 @@
 #include "bind/label_means.h"
 #include "field/corner_leaves.h"
 #include "field/steps.h"
+#include "sinew/voxels.h"
 #include "support.h"
 
 namespace sinew {

@@ -12,6 +12,7 @@
 #include "field/geodesic.h"
 #include "field/label_rows.h"
 #include "local_grid.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -326,7 +327,7 @@ TEST(Geodesic, DistanceInAUTubeGoesAroundTheBend) {
     const std::uint32_t leaf =
         r.domain.leaf_at(int((top.x - g.origin[0]) / g.voxel), int((top.y - g.origin[1]) / g.voxel),
                          int((top.z - g.origin[2]) / g.voxel));
-    ASSERT_NE(leaf, Domain::none);
+    ASSERT_NE(leaf, no_index);
     const double d = field->distance(leaf) / double(LeafDistances::units_per_voxel) * g.voxel;
     const Vec3 left = c.skeleton.joints[c.joint("left")].position,
                start = c.skeleton.joints[c.joint("right")].position;

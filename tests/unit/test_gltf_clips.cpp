@@ -57,14 +57,14 @@ std::vector<JointPose> pose_of(const io::PoseClip& clip, double time) {
 
 struct Saved {
     Bytes glb;
-    Json json;
+    OrderedJson json;
     std::vector<std::string> notes;
     io::Scene scene;
-    const Json& animation(std::size_t i = 0) const { return json["animations"][i]; }
+    const OrderedJson& animation(std::size_t i = 0) const { return json["animations"][i]; }
     /// "knee rotation", for each channel.
     std::vector<std::string> channels(std::size_t i = 0) const {
         std::vector<std::string> out;
-        for (const Json& c : animation(i)["channels"])
+        for (const OrderedJson& c : animation(i)["channels"])
             out.push_back(json["nodes"][c["target"]["node"].get<std::size_t>()]["name"].get<std::string>() + " " +
                           c["target"]["path"].get<std::string>());
         return out;
@@ -76,7 +76,7 @@ Saved save(const io::Scene& scene, const io::PoseClip& clip) {
     const auto bytes = io::save_glb_bytes(scene, spread_weights(scene, 2), {.clips = {clip}}, &report);
     EXPECT_TRUE(bytes.ok()) << (bytes ? "" : bytes.error().message);
     if (!bytes) return {};
-    return {*bytes, Json::parse(text_of(*bytes)), report.notes, must_read(*bytes)};
+    return {*bytes, OrderedJson::parse(text_of(*bytes)), report.notes, must_read(*bytes)};
 }
 
 /// Saves, reads back, and compares the poses at and between the keys with those of the clip.
@@ -124,9 +124,10 @@ TEST(GltfClips, AKeyedJointPlaysItsPoses) {
     EXPECT_EQ(saved.channels(), (std::vector<std::string>{"knee rotation"}));
     EXPECT_EQ(saved.animation()["name"], "Studio");
     EXPECT_EQ(saved.animation()["samplers"][0]["interpolation"], "LINEAR");
-    const Json& times = saved.json["accessors"][saved.animation()["samplers"][0]["input"].get<std::size_t>()];
-    EXPECT_EQ(times["min"], Json::array({0.25}));
-    EXPECT_EQ(times["max"], Json::array({2.5}));
+    const OrderedJson& times =
+        saved.json["accessors"][saved.animation()["samplers"][0]["input"].get<std::size_t>()];
+    EXPECT_EQ(times["min"], OrderedJson::array({0.25}));
+    EXPECT_EQ(times["max"], OrderedJson::array({2.5}));
     EXPECT_TRUE(saved.notes.empty());
 }
 
@@ -142,9 +143,9 @@ TEST(GltfClips, AnimationsOfTheFileAreKept) {
     const auto times = m.scalar<float>({0, 1});
     const auto turns = m.vec4<float>({0, 0, 0, 1, 0, 0, 0.6f, 0.8f});
     m.json["animations"] =
-        Json::array({{{"name", "wave"},
-                      {"channels", {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "rotation"}}}}}},
-                      {"samplers", {{{"input", times}, {"output", turns}}}}}});
+        OrderedJson::array({{{"name", "wave"},
+                             {"channels", {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "rotation"}}}}}},
+                             {"samplers", {{{"input", times}, {"output", turns}}}}}});
     const io::Scene scene = must_read(m);
     const Saved saved = expect_plays(scene, bend("mine"));
     EXPECT_EQ(saved.animation(0), m.json["animations"][0]);
@@ -168,12 +169,12 @@ TEST(GltfClips, AJointWithAnotherRestPoseIsHeldAtTheBindPose) {
 
 TEST(GltfClips, ANodeMatrixIsDecomposed) {
     Maker m = quad();
-    Json& node = m.json["nodes"][2];
+    OrderedJson& node = m.json["nodes"][2];
     node.erase("translation");
     node["matrix"] = {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1};
     const io::Scene scene = must_read(m);
     const Saved saved = expect_plays(scene, bend());
-    const Json& written = saved.json["nodes"][2];
+    const OrderedJson& written = saved.json["nodes"][2];
     EXPECT_FALSE(written.contains("matrix"));
     const auto before = io::pose_at(scene, std::nullopt, 0), after = io::pose_at(saved.scene, std::nullopt, 0);
     ASSERT_TRUE(before.ok() && after.ok());
@@ -185,7 +186,7 @@ TEST(GltfClips, PlaysUnderAScaledAndRotatedNode) {
     Maker m = quad();
     // An armature in centimetres, rotated by 90 degrees as exporters write it, with a node between hip and knee.
     const double h = std::sqrt(0.5);
-    m.json["nodes"] = Json::array(
+    m.json["nodes"] = OrderedJson::array(
         {{{"name", "quad"}, {"mesh", 0}, {"skin", 0}},
          {{"name", "hip"}, {"children", {4}}, {"rotation", {0.6, 0, 0, 0.8}}},
          {{"name", "knee"}, {"translation", {0, 30, 0}}},
@@ -259,7 +260,7 @@ TEST(GltfClips, SavingAgainKeepsTheAnimationAndTheSize) {
     const auto again = io::save_glb_bytes(once.scene, spread_weights(once.scene));
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(again->size(), once.glb.size());
-    const Json json = Json::parse(text_of(*again));
+    const OrderedJson json = OrderedJson::parse(text_of(*again));
     EXPECT_EQ(json["animations"], once.json["animations"]);
 }
 

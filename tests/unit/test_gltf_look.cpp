@@ -17,14 +17,15 @@ io::Look look(const io::Scene& scene) {
 /// The quad with a material whose base colour is a picture.
 Maker dressed() {
     Maker m = quad();
-    Json& primitive = m.json["meshes"][0]["primitives"][0];
+    OrderedJson& primitive = m.json["meshes"][0]["primitives"][0];
     primitive["material"] = 1;
     primitive["attributes"]["TEXCOORD_1"] = m.accessor(std::vector<float>{0, 0, 1, 0, 1, 1, 0, 0.25f}, "VEC2", 2);
     // Only the first bytes of a PNG: the library does not decode pictures.
-    m.json["images"] = Json::array({{{"uri", "data:image/png;base64,iVBORw=="}}, {{"uri", "elsewhere.png"}}});
-    m.json["samplers"] = Json::array({{{"wrapS", 33071}}});
-    m.json["textures"] = Json::array({{{"source", 0}, {"sampler", 0}}});
-    m.json["materials"] = Json::array(
+    m.json["images"] =
+        OrderedJson::array({{{"uri", "data:image/png;base64,iVBORw=="}}, {{"uri", "elsewhere.png"}}});
+    m.json["samplers"] = OrderedJson::array({{{"wrapS", 33071}}});
+    m.json["textures"] = OrderedJson::array({{{"source", 0}, {"sampler", 0}}});
+    m.json["materials"] = OrderedJson::array(
         {{{"name", "plain"}},
          {{"name", "skin"},
           {"doubleSided", true},

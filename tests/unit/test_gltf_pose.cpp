@@ -16,9 +16,9 @@ using namespace test;
 void animate(Maker& m, std::size_t node, const char* path, std::size_t input, std::size_t output,
              const char* mode = nullptr) {
     if (!m.json.contains("animations"))
-        m.json["animations"] =
-            Json::array({{{"name", "wave"}, {"channels", Json::array()}, {"samplers", Json::array()}}});
-    Json& a = m.json["animations"][0];
+        m.json["animations"] = OrderedJson::array(
+            {{{"name", "wave"}, {"channels", OrderedJson::array()}, {"samplers", OrderedJson::array()}}});
+    OrderedJson& a = m.json["animations"][0];
     a["channels"].push_back({{"sampler", a["samplers"].size()}, {"target", {{"node", node}, {"path", path}}}});
     a["samplers"].push_back({{"input", input}, {"output", output}});
     if (mode) a["samplers"].back()["interpolation"] = mode;
@@ -83,7 +83,7 @@ TEST(GltfPose, PropsAreShownWhereTheirNodesStand) {
     Maker m = quad();
     m.json["nodes"][knee]["rotation"] = {0, 0, std::sqrt(0.5), std::sqrt(0.5)};
     const auto corners = m.vec3({0, 0, 0, 1, 0, 0, 0, 1, 0});
-    Json hat = {{"name", "hat"}, {"primitives", Json::array()}};
+    OrderedJson hat = {{"name", "hat"}, {"primitives", OrderedJson::array()}};
     hat["primitives"].push_back({{"attributes", {{"POSITION", corners}}}});
     m.json["meshes"].push_back(hat);
     const std::size_t mesh = m.json["meshes"].size() - 1, node = m.json["nodes"].size();
@@ -91,7 +91,7 @@ TEST(GltfPose, PropsAreShownWhereTheirNodesStand) {
     m.json["nodes"][knee]["children"].push_back(node);
     m.json["nodes"].push_back({{"mesh", mesh}, {"translation", {5, 0, 0}}});
     m.json["scenes"][0]["nodes"].push_back(node + 1);
-    m.json["extensions"]["VRM"] = Json::object();
+    m.json["extensions"]["VRM"] = OrderedJson::object();
     const io::Scene scene = must_read(m);
     EXPECT_EQ(io::vrm_of(scene), "0.x");
     const io::ScenePose rest = pose(scene, std::nullopt, 0);
@@ -177,7 +177,7 @@ TEST(GltfPose, InterpolatesStepLinearAndCubic) {
 TEST(GltfPose, MorphWeightsComeFromAnimationNodeAndMesh) {
     Maker m = quad();
     const auto offsets = m.vec3({0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4});
-    primitive(m)["targets"] = Json::array({{{"POSITION", offsets}}, {{"POSITION", offsets}}});
+    primitive(m)["targets"] = OrderedJson::array({{{"POSITION", offsets}}, {{"POSITION", offsets}}});
     EXPECT_EQ(must_read(m).positions[3], (Vec3{0, 1, 0}));
     m.json["meshes"][0]["weights"] = {0, 0.25};
     EXPECT_EQ(must_read(m).positions[3], (Vec3{0, 1, 1}));

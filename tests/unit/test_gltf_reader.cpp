@@ -180,11 +180,11 @@ TEST(GltfReader, SkinsOfManyJointsInManyPlacesAreRefused) {
     const auto with = [](std::size_t places) {
         Maker m = quad(false);
         m.json.erase("skins");
-        Json& nodes = m.json["nodes"];
+        OrderedJson& nodes = m.json["nodes"];
         nodes[0].erase("skin");
         for (int i = 0; i < 3000; ++i) {
-            nodes[nodes.size() - 1]["children"] = Json::array({nodes.size()});
-            nodes.push_back(Json::object());
+            nodes[nodes.size() - 1]["children"] = OrderedJson::array({nodes.size()});
+            nodes.push_back(OrderedJson::object());
         }
         for (std::size_t i = 0; i < places; ++i) nodes.push_back({{"mesh", 0}, {"translation", {i + 1, 0, 0}}});
         return io::load_bytes(m.glb(), "t.glb");
@@ -203,19 +203,19 @@ TEST(GltfReader, ParentsAreFoundOverLongChainsOfNodes) {
     // first node of the chain.
     constexpr std::size_t n = 30000;
     Maker m = quad();
-    m.json["nodes"] = Json::array({{{"mesh", 0}, {"skin", 0}}});
-    Json joints = Json::array({1});
+    m.json["nodes"] = OrderedJson::array({{{"mesh", 0}, {"skin", 0}}});
+    OrderedJson joints = OrderedJson::array({1});
     std::vector<float> matrices = bind_matrices({0});
     for (std::size_t i = 0; i < n; ++i) {
-        Json node{{"children", {2 * i + 2}}};
+        OrderedJson node{{"children", {2 * i + 2}}};
         if (i + 1 < n) node["children"].push_back(2 * i + 3);
         m.json["nodes"].push_back(node);
-        m.json["nodes"].push_back(Json::object());
+        m.json["nodes"].push_back(OrderedJson::object());
         joints.push_back(2 * i + 2);
         for (const float x : bind_matrices({0})) matrices.push_back(x);
     }
     m.json["skins"] =
-        Json::array({{{"joints", joints}, {"inverseBindMatrices", m.accessor(matrices, "MAT4", 16)}}});
+        OrderedJson::array({{{"joints", joints}, {"inverseBindMatrices", m.accessor(matrices, "MAT4", 16)}}});
     const io::Scene scene = must_read(m);
     ASSERT_EQ(scene.skeleton.joints.size(), n + 1);
     EXPECT_EQ(scene.skeleton.joints[0].parent, -1);
@@ -462,7 +462,7 @@ TEST(GltfReader, ContainersAreNotJoints) {
 
 TEST(GltfReader, AMissingSkeletonIsAnError) {
     Maker m = unskinned();
-    m.json["nodes"] = Json::array({{{"mesh", 0}}, {{"name", "lamp"}}});
+    m.json["nodes"] = OrderedJson::array({{{"mesh", 0}}, {{"name", "lamp"}}});
     EXPECT_NE(refusal(m).find("`skeleton FILE`"), std::string::npos);
 }
 
@@ -602,14 +602,15 @@ TEST(GltfReader, ErrorsNameTheRule) {
     expect(with([](Maker& m) { m.json["nodes"][0]["children"] = {2}; }), "child of both");
     expect(with([](Maker& m) { m.json["nodes"][1]["children"] = {77}; }), "does not exist");
     expect(with([](Maker& m) { m.json["nodes"][1]["translation"] = {1, 2}; }), "translation must be 3 numbers");
-    for (const Json& tail : {Json(2), Json({1, 2}), Json({1, 2, "3"}), Json({{"x", 1}})})
+    for (const OrderedJson& tail :
+         {OrderedJson(2), OrderedJson({1, 2}), OrderedJson({1, 2, "3"}), OrderedJson({{"x", 1}})})
         expect(with([&](Maker& m) { m.json["nodes"][2]["extras"]["sinew_tail"] = tail; }),
                "joint 'knee' (node 2): extras.sinew_tail must be three numbers");
     expect(with([](Maker& m) {
                m.json["nodes"][2]["extras"]["sinew_tail"] = {1, 1e300, 1};
            }),
            "position that is not finite");
-    expect(with([](Maker& m) { m.json["skins"][0]["joints"] = Json::array(); }), "skin 0 has no joints");
+    expect(with([](Maker& m) { m.json["skins"][0]["joints"] = OrderedJson::array(); }), "skin 0 has no joints");
     expect(with([](Maker& m) { m.json["nodes"][0]["skin"] = 5; }), "refers to skins[5]");
     expect(with([](Maker& m) { m.json["nodes"][0]["mesh"] = 5; }), "refers to meshes[5]");
     expect(with([](Maker& m) { m.json["extensionsRequired"] = {"KHR_hair"}; }), "requires the extension KHR_hair");
@@ -635,7 +636,7 @@ TEST(GltfReader, ReadsMeshopt) {
                                   const char* mode) {
             const std::size_t at = m.bin.size();
             m.bin.insert(m.bin.end(), stream.begin(), stream.end());
-            Json& json = m.json["bufferViews"][view];
+            OrderedJson& json = m.json["bufferViews"][view];
             json["extensions"][extension] = {
                 {"buffer", 0},    {"byteOffset", at},     {"byteLength", stream.size()},
                 {"count", count}, {"byteStride", stride}, {"mode", mode}};
@@ -653,21 +654,21 @@ TEST(GltfReader, ReadsMeshopt) {
         stream.resize(meshopt_encodeIndexBuffer(raw, stream.size(), indices.data(), 6));
         compress(1, stream, 6, 2, "TRIANGLES");
         // A fallback buffer without bytes, as the extension allows.
-        Json json = m.json;
+        OrderedJson json = m.json;
         json["extensionsRequired"] = {extension};
-        json["buffers"] = Json::array({{{"byteLength", m.bin.size()}}, {{"byteLength", 64}}});
+        json["buffers"] = OrderedJson::array({{{"byteLength", m.bin.size()}}, {{"byteLength", 64}}});
         const Bytes glb = pack_glb(json.dump(), m.bin);
         const io::Scene scene = must_read(glb);
         EXPECT_EQ(flat(scene.positions), quad_positions());
         EXPECT_EQ(scene.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 2, 3}}));
 
-        for (const auto& [key, value] : std::vector<std::pair<const char*, Json>>{{"count", 1 << 30},
-                                                                                  {"byteStride", 13},
-                                                                                  {"mode", "X"},
-                                                                                  {"filter", "X"},
-                                                                                  {"byteLength", 7},
-                                                                                  {"count", "x"}}) {
-            Json wrong = json;
+        for (const auto& [key, value] : std::vector<std::pair<const char*, OrderedJson>>{{"count", 1 << 30},
+                                                                                         {"byteStride", 13},
+                                                                                         {"mode", "X"},
+                                                                                         {"filter", "X"},
+                                                                                         {"byteLength", 7},
+                                                                                         {"count", "x"}}) {
+            OrderedJson wrong = json;
             wrong["bufferViews"][0]["extensions"][extension][key] = value;
             EXPECT_FALSE(io::load_bytes(pack_glb(wrong.dump(), m.bin), "t.glb").ok()) << key;
         }

@@ -23,7 +23,7 @@ Bytes must_save(const io::Scene& scene, const SkinWeights& weights,
     return bytes ? std::move(*bytes) : Bytes{};
 }
 
-Json json_of(const Bytes& glb) { return Json::parse(text_of(glb)); }
+OrderedJson json_of(const Bytes& glb) { return OrderedJson::parse(text_of(glb)); }
 
 Bytes bin_of(const Bytes& glb) {
     const std::size_t at = 20 + text_of(glb).size() + 8;
@@ -31,15 +31,15 @@ Bytes bin_of(const Bytes& glb) {
 }
 
 /// Bytes of a view in buffer 0.
-Bytes view_bytes(const Json& json, const Bytes& bin, std::size_t view) {
-    const Json& v = json["bufferViews"][view];
+Bytes view_bytes(const OrderedJson& json, const Bytes& bin, std::size_t view) {
+    const OrderedJson& v = json["bufferViews"][view];
     const auto at = bin.begin() + static_cast<std::ptrdiff_t>(v.value("byteOffset", std::size_t{0}));
     return {at, at + static_cast<std::ptrdiff_t>(v["byteLength"].get<std::size_t>())};
 }
 
 template <typename T>
 std::vector<T> values_of(const Bytes& glb, std::size_t accessor) {
-    const Json json = json_of(glb);
+    const OrderedJson json = json_of(glb);
     const Bytes bytes = view_bytes(json, bin_of(glb), json["accessors"][accessor]["bufferView"]);
     std::vector<T> out(bytes.size() / sizeof(T));
     std::memcpy(out.data(), bytes.data(), bytes.size());
@@ -61,10 +61,10 @@ void expect_same_weights(const io::Scene& scene, const SkinWeights& weights, flo
 /// A skinned quad with many joints in a row.
 Maker many_joints(std::size_t count) {
     Maker m = quad();
-    m.json["nodes"] = Json::array({{{"mesh", 0}, {"skin", 0}}});
-    Json joints = Json::array();
+    m.json["nodes"] = OrderedJson::array({{{"mesh", 0}, {"skin", 0}}});
+    OrderedJson joints = OrderedJson::array();
     for (std::size_t j = 0; j < count; ++j) {
-        Json node{{"name", "j" + std::to_string(j)}};
+        OrderedJson node{{"name", "j" + std::to_string(j)}};
         if (j + 1 < count) node["children"] = {j + 2};
         m.json["nodes"].push_back(node);
         joints.push_back(j + 1);
@@ -137,8 +137,8 @@ TEST(GltfWriter, RoundTripOfEveryFormat) {
         expect_same_weights(must_read(must_save(scene, weights)), weights, 1e-7f);
         const auto sum_of = [&](auto type, io::WeightFormat format) {
             const Bytes glb = must_save(scene, weights, format);
-            const Json json = json_of(glb);
-            const Json& attributes = json["meshes"][0]["primitives"][0]["attributes"];
+            const OrderedJson json = json_of(glb);
+            const OrderedJson& attributes = json["meshes"][0]["primitives"][0]["attributes"];
             std::vector<std::size_t> sums(4);
             for (std::size_t s = 0; attributes.contains("WEIGHTS_" + std::to_string(s)); ++s) {
                 const std::size_t w = attributes["WEIGHTS_" + std::to_string(s)];
@@ -166,7 +166,7 @@ TEST(GltfWriter, JointsHaveTheSmallestTypeThatFits) {
         std::vector<Influence> influences(4, {static_cast<std::uint32_t>(count - 1), 1.0f});
         const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(4, 1), influences);
         const Bytes glb = must_save(scene, *weights);
-        const Json json = json_of(glb);
+        const OrderedJson json = json_of(glb);
         EXPECT_EQ(json["accessors"][json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"].get<std::size_t>()]
                       ["componentType"],
                   type);
@@ -179,8 +179,8 @@ TEST(GltfWriter, TheTextIsKeptByteForByte) {
     Maker m = quad();
     m.json["extensions"] = {{"ACME_x", {{"bufferView", 0}, {"n", 1}}}};
     std::string text = [&] {
-        Json json = m.json;
-        json["buffers"] = Json::array({{{"byteLength", m.bin.size()}}});
+        OrderedJson json = m.json;
+        json["buffers"] = OrderedJson::array({{{"byteLength", m.bin.size()}}});
         return json.dump(2);
     }();
     const auto replace = [&](const std::string& from, const std::string& to) {
@@ -209,7 +209,7 @@ TEST(GltfWriter, TheTextIsKeptByteForByte) {
 TEST(GltfWriter, OtherBytesAndChunksAreKept) {
     Maker m = quad();
     const Bytes image = as_bytes("not really a picture");
-    m.json["images"] = Json::array({{{"bufferView", m.view(image)}, {"mimeType", "image/png"}}});
+    m.json["images"] = OrderedJson::array({{{"bufferView", m.view(image)}, {"mimeType", "image/png"}}});
     Bytes glb = m.glb();
     for (const std::byte b : as_bytes(std::string("\4\0\0\0ACMEdata", 12))) glb.push_back(b);
     const auto length = static_cast<std::uint32_t>(glb.size());
@@ -217,7 +217,7 @@ TEST(GltfWriter, OtherBytesAndChunksAreKept) {
     const io::Scene scene = must_read(glb);
     const Bytes saved = must_save(scene, spread_weights(scene, 2), io::WeightFormat::u8);
     EXPECT_TRUE(as_string(saved).ends_with(std::string("\4\0\0\0ACMEdata", 12)));
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_EQ(view_bytes(json, bin_of(saved), json["images"][0]["bufferView"]), image);
     EXPECT_EQ(values_of<float>(saved, 0), quad_positions());
 }
@@ -243,14 +243,14 @@ TEST(GltfWriter, SavingAgainDoesNotGrow) {
 }
 
 /// Counts accessors and views that are not referenced.
-std::size_t unused_objects(const Json& json) {
+std::size_t unused_objects(const OrderedJson& json) {
     std::set<std::size_t> accessors, views;
-    for (const Json& mesh : json["meshes"])
-        for (const Json& p : mesh["primitives"]) {
+    for (const OrderedJson& mesh : json["meshes"])
+        for (const OrderedJson& p : mesh["primitives"]) {
             for (const auto& [name, a] : p["attributes"].items()) accessors.insert(a.get<std::size_t>());
             if (p.contains("indices")) accessors.insert(p["indices"].get<std::size_t>());
         }
-    for (const Json& skin : json.value("skins", Json::array()))
+    for (const OrderedJson& skin : json.value("skins", OrderedJson::array()))
         if (skin.contains("inverseBindMatrices")) accessors.insert(skin["inverseBindMatrices"].get<std::size_t>());
     for (const std::size_t a : accessors)
         if (json["accessors"][a].contains("bufferView"))
@@ -271,7 +271,7 @@ TEST(GltfWriter, LeavesNoObjectUnused) {
     ASSERT_EQ(unused_objects(m.json), 1u);  // the view of the old indices
     const io::Scene scene = must_read(m);
     const Bytes saved = must_save(scene, random_weights(scene, 4));
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_EQ(unused_objects(json), 1u);
     EXPECT_TRUE(json["meshes"][0]["primitives"][0]["attributes"].contains("WEIGHTS_1"));
     EXPECT_EQ(json["accessors"].size(), m.json["accessors"].size());
@@ -294,7 +294,7 @@ TEST(GltfWriter, SharedAccessorsAreSplitUnlessVerticesAreShared) {
     const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
     Bytes saved = must_save(scene, *weights);
     expect_same_weights(must_read(saved), *weights);
-    Json json = json_of(saved);
+    OrderedJson json = json_of(saved);
     EXPECT_NE(json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"],
               json["meshes"][1]["primitives"][0]["attributes"]["JOINTS_0"]);
     EXPECT_EQ(unused_objects(json), 0u);
@@ -339,7 +339,7 @@ TEST(GltfWriter, JointNumbersAreThoseOfEachSkin) {
     const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
     const Bytes saved = must_save(scene, *weights);
     expect_same_weights(must_read(saved), *weights);
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     // Joint 1 of the skeleton is joint 1 of the first skin and joint 0 of the second.
     EXPECT_EQ(values_of<std::uint8_t>(saved, json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"])[0], 1);
     EXPECT_EQ(values_of<std::uint8_t>(saved, json["meshes"][1]["primitives"][0]["attributes"]["JOINTS_0"])[0], 0);
@@ -369,7 +369,7 @@ TEST(GltfWriter, RefusesInputsThatDoNotMatch) {
 void expect_rest_pose(const Bytes& glb, const std::vector<std::array<float, 3>>& expected) {
     // Reading maps every skin by its bind matrices; world positions follow from the first skin's first joint.
     const io::Scene scene = must_read(glb);
-    const Json json = json_of(glb);
+    const OrderedJson json = json_of(glb);
     const auto matrices = values_of<float>(glb, json["skins"][0]["inverseBindMatrices"]);
     io::Matrix bind;
     std::copy_n(matrices.begin(), 16, bind.m.begin());
@@ -408,13 +408,13 @@ TEST(GltfWriter, MakesSkinsForASkeletonWithoutOne) {
     for (std::uint32_t v = 0; v < 8; ++v) influences.push_back({v / 4, 1});
     const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
     const Bytes saved = must_save(scene, *weights);
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_EQ(json["skins"].size(), 2u);
     EXPECT_EQ(json["meshes"].size(), 2u);
     EXPECT_EQ(json["nodes"].size(), 4u);
     EXPECT_EQ(json["nodes"][0]["skin"], 0);
     EXPECT_EQ(json["nodes"][3]["mesh"], 1);
-    EXPECT_EQ(json["skins"][1]["joints"], Json({1, 2}));
+    EXPECT_EQ(json["skins"][1]["joints"], OrderedJson({1, 2}));
     EXPECT_EQ(unused_objects(json), 0u);
     expect_same_weights(must_read(saved), *weights);
     expect_rest_pose(saved, as_rows(scene.positions));
@@ -425,8 +425,8 @@ TEST(GltfWriter, MakesSkinsForASkeletonWithoutOne) {
 TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     Maker m = quad(false);
     m.json.erase("skins");
-    m.json["nodes"] = Json::array({{{"mesh", 0}, {"translation", {1, 0, 0}}}, {{"name", "lamp"}}});
-    m.json["scenes"] = Json::array({{{"nodes", {1}}}, {{"nodes", {0}}}});
+    m.json["nodes"] = OrderedJson::array({{{"mesh", 0}, {"translation", {1, 0, 0}}}, {{"name", "lamp"}}});
+    m.json["scenes"] = OrderedJson::array({{{"nodes", {1}}}, {{"nodes", {0}}}});
     const TemporaryFolder folder;
     write_text(folder / "s.json",
                R"({"bones":[{"name":"a","parent":-1,"head":[0,0,0],"tail":[0,1,0]},
@@ -436,11 +436,11 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     ASSERT_TRUE(scene.ok()) << scene.error().message;
     const SkinWeights weights = spread_weights(*scene, 3);
     const Bytes saved = must_save(*scene, weights);
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_EQ(json["nodes"].size(), 6u);  // three joints and a common parent of the two roots
     EXPECT_EQ(json["nodes"][3]["name"], "b\"");
-    EXPECT_EQ(json["scenes"][0]["nodes"], Json::array({1}));
-    EXPECT_EQ(json["scenes"][1]["nodes"], Json({0, 5}));
+    EXPECT_EQ(json["scenes"][0]["nodes"], OrderedJson::array({1}));
+    EXPECT_EQ(json["scenes"][1]["nodes"], OrderedJson({0, 5}));
     const io::Scene again = must_read(saved);
     EXPECT_EQ(again.skeleton.joints.size(), 3u);
     EXPECT_EQ(again.skeleton.joints[1].parent, 0);
@@ -462,8 +462,8 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
 TEST(GltfWriter, TailsOfAnAddedSkeletonRoundTrip) {
     Maker m = quad(false);
     m.json.erase("skins");
-    m.json["nodes"] = Json::array({{{"mesh", 0}}});
-    m.json["scenes"] = Json::array({{{"nodes", {0}}}});
+    m.json["nodes"] = OrderedJson::array({{{"mesh", 0}}});
+    m.json["scenes"] = OrderedJson::array({{{"nodes", {0}}}});
     const TemporaryFolder folder;
     write_text(folder / "s.json", R"({"bones":[{"name":"a","head":[0,0.1,0],"tail":[0.3,0.7,0]},
         {"name":"b","parent":"a","head":[0.3,0.7,0],"tail":[0.3,1,0]},{"name":"c","parent":"b","head":[0.1,1,0.7]}],
@@ -500,8 +500,8 @@ TEST(GltfWriter, MakesAFileFromArrays) {
     EXPECT_EQ(scene->positions, positions);
     const SkinWeights weights = spread_weights(*scene, 2);
     const Bytes saved = must_save(*scene, weights);
-    const Json json = json_of(saved);
-    EXPECT_EQ(json["accessors"][0]["max"], Json({9, 9, 9}));
+    const OrderedJson json = json_of(saved);
+    EXPECT_EQ(json["accessors"][0]["max"], OrderedJson({9, 9, 9}));
     EXPECT_EQ(values_of<float>(saved, 1), (std::vector<float>{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0}));
     const io::Scene again = must_read(saved);
     EXPECT_EQ(again.positions, positions);
@@ -538,7 +538,7 @@ TEST(GltfWriter, ConvertsBetweenContainers) {
     const auto again = io::load(folder / "out.gltf");
     ASSERT_TRUE(io::save(*again, weights, folder / "twice.gltf").ok());
     EXPECT_EQ(read_bytes(folder / "twice.gltf"), read_bytes(folder / "out.gltf"));
-    const auto wrong = io::save(*scene, weights, folder / "out.fbx");
+    const auto wrong = io::save(*scene, weights, folder / "out.dae");
     ASSERT_FALSE(wrong.ok());
     EXPECT_EQ(wrong.error().code, ErrorCode::usage);
 }
@@ -546,7 +546,7 @@ TEST(GltfWriter, ConvertsBetweenContainers) {
 TEST(GltfWriter, ExternalFilesAreCopied) {
     const TemporaryFolder folder, other;
     Maker m = quad();
-    m.json["images"] = Json::array(
+    m.json["images"] = OrderedJson::array(
         {{{"uri", "tex/a%20b.png"}}, {{"uri", "missing.png"}}, {{"uri", "data:image/png;base64,AAAA"}}});
     std::filesystem::create_directory(folder / "tex");
     write_text(folder / "tex/a b.png", "picture");
@@ -656,12 +656,14 @@ TEST(GltfWriter, ModelsThatShareTheNameOfABufferDoNotMix) {
 
 TEST(GltfWriter, AGlbWithoutBinChunkGetsOne) {
     // Positions without a buffer view, and no buffers.
-    Json json{{"asset", {{"version", "2.0"}}},
-              {"scenes", Json::array({{{"nodes", {0, 1}}}})},
-              {"nodes", Json::array({{{"mesh", 0}, {"skin", 0}}, {{"name", "a"}}})},
-              {"skins", Json::array({{{"joints", {1}}}})},
-              {"meshes", Json::array({{{"primitives", Json::array({{{"attributes", {{"POSITION", 0}}}}})}}})},
-              {"accessors", Json::array({{{"componentType", 5126}, {"count", 3}, {"type", "VEC3"}}})}};
+    OrderedJson json{
+        {"asset", {{"version", "2.0"}}},
+        {"scenes", OrderedJson::array({{{"nodes", {0, 1}}}})},
+        {"nodes", OrderedJson::array({{{"mesh", 0}, {"skin", 0}}, {{"name", "a"}}})},
+        {"skins", OrderedJson::array({{{"joints", {1}}}})},
+        {"meshes",
+         OrderedJson::array({{{"primitives", OrderedJson::array({{{"attributes", {{"POSITION", 0}}}}})}}})},
+        {"accessors", OrderedJson::array({{{"componentType", 5126}, {"count", 3}, {"type", "VEC3"}}})}};
     const io::Scene scene = must_read(pack_glb(json.dump(), {}));
     const Bytes saved = must_save(scene, spread_weights(scene));
     EXPECT_EQ(json_of(saved)["buffers"].size(), 1u);
@@ -697,7 +699,7 @@ TEST(GltfWriter, MeshoptWeightsAreWrittenUncompressed) {
         ASSERT_TRUE(scene.weights);
         const auto saved = io::save_glb_bytes(scene, *scene.weights);
         ASSERT_TRUE(saved.ok());
-        const Json json = json_of(*saved);
+        const OrderedJson json = json_of(*saved);
         EXPECT_FALSE(json["bufferViews"][2].contains("extensions"));
         EXPECT_EQ(json["bufferViews"][0], m.json["bufferViews"][0]);
         EXPECT_EQ(json["extensionsUsed"].size(), everything ? 2u : 1u);
@@ -709,10 +711,10 @@ TEST(GltfWriter, MeshoptWeightsAreWrittenUncompressed) {
         plain.decompress = true;
         const auto decompressed = io::save_glb_bytes(scene, *scene.weights, plain);
         ASSERT_TRUE(decompressed.ok()) << decompressed.error().message;
-        const Json open = json_of(*decompressed);
-        for (const Json& view : open["bufferViews"]) EXPECT_FALSE(view.contains("extensions"));
+        const OrderedJson open = json_of(*decompressed);
+        for (const OrderedJson& view : open["bufferViews"]) EXPECT_FALSE(view.contains("extensions"));
         EXPECT_EQ(open["buffers"].size(), 1u);
-        EXPECT_EQ(open["extensionsUsed"], Json({"KHR_materials_unlit"}));
+        EXPECT_EQ(open["extensionsUsed"], OrderedJson({"KHR_materials_unlit"}));
         EXPECT_FALSE(open.contains("extensionsRequired"));
         EXPECT_EQ(values_of<float>(*decompressed, 0), quad_positions());
         expect_same_weights(must_read(*decompressed), *scene.weights);
@@ -740,10 +742,11 @@ Maker draco_quad(float size = 1) {
     const std::vector<std::uint8_t> joints{0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
         colors{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const std::vector<float> weights{0.75f, 0.25f, 0, 0, 0.75f, 0.25f, 0, 0, 1, 0, 0, 0, 0.5f, 0.5f, 0, 0};
-    Json ids{{"POSITION", add(draco::GeometryAttribute::POSITION, float{}, draco::DT_FLOAT32, 3, positions)},
-             {"JOINTS_0", add(draco::GeometryAttribute::GENERIC, std::uint8_t{}, draco::DT_UINT8, 4, joints)},
-             {"WEIGHTS_0", add(draco::GeometryAttribute::GENERIC, float{}, draco::DT_FLOAT32, 4, weights)},
-             {"COLOR_0", add(draco::GeometryAttribute::COLOR, std::uint8_t{}, draco::DT_UINT8, 3, colors)}};
+    OrderedJson ids{
+        {"POSITION", add(draco::GeometryAttribute::POSITION, float{}, draco::DT_FLOAT32, 3, positions)},
+        {"JOINTS_0", add(draco::GeometryAttribute::GENERIC, std::uint8_t{}, draco::DT_UINT8, 4, joints)},
+        {"WEIGHTS_0", add(draco::GeometryAttribute::GENERIC, float{}, draco::DT_FLOAT32, 4, weights)},
+        {"COLOR_0", add(draco::GeometryAttribute::COLOR, std::uint8_t{}, draco::DT_UINT8, 3, colors)}};
     mesh.AddFace({draco::PointIndex(0), draco::PointIndex(1), draco::PointIndex(2)});
     mesh.AddFace({draco::PointIndex(0), draco::PointIndex(2), draco::PointIndex(3)});
     draco::Encoder encoder;
@@ -754,7 +757,7 @@ Maker draco_quad(float size = 1) {
     std::memcpy(blob.data(), buffer.data(), buffer.size());
 
     Maker m = quad(false);
-    m.json["accessors"] = Json::array(
+    m.json["accessors"] = OrderedJson::array(
         {{{"componentType", 5126}, {"count", 4}, {"type", "VEC3"}, {"min", {0, 0, 0}}, {"max", {1, 1.5, 0}}},
          {{"componentType", 5123}, {"count", 6}, {"type", "SCALAR"}},
          {{"bufferView", 2}, {"componentType", 5126}, {"count", 2}, {"type", "MAT4"}},
@@ -776,12 +779,12 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     ASSERT_TRUE(scene.weights);
     EXPECT_EQ((*scene.weights)[0][0], (Influence{0, 0.75f}));
     const Bytes saved = must_save(scene, *scene.weights);
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_FALSE(json["meshes"][0]["primitives"][0].contains("extensions"));
     EXPECT_FALSE(json.contains("extensionsUsed"));
     EXPECT_FALSE(json.contains("extensionsRequired"));
     EXPECT_EQ(values_of<float>(saved, 0), quad_positions());
-    EXPECT_EQ(json["accessors"][0]["max"], Json({1, 1, 0}));  // the decompressed data, not the original
+    EXPECT_EQ(json["accessors"][0]["max"], OrderedJson({1, 1, 0}));  // the decompressed data, not the original
     EXPECT_EQ(values_of<std::uint16_t>(saved, 1), (std::vector<std::uint16_t>{0, 1, 2, 0, 2, 3}));
     // Rows of three bytes are padded to four.
     EXPECT_EQ(values_of<std::uint8_t>(saved, 5),
@@ -800,7 +803,7 @@ TEST(GltfWriter, DecompressWritesRigidMeshesPlain) {
     Maker m = draco_quad();
     Maker other = draco_quad(2);
     const std::size_t view = primitive(other)["extensions"]["KHR_draco_mesh_compression"]["bufferView"];
-    Json mesh = m.json["meshes"][0];
+    OrderedJson mesh = m.json["meshes"][0];
     mesh["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["bufferView"] =
         m.view(view_bytes(other.json, other.bin, view));
     m.json["nodes"].push_back({{"mesh", m.json["meshes"].size()}});
@@ -810,16 +813,16 @@ TEST(GltfWriter, DecompressWritesRigidMeshesPlain) {
     ASSERT_EQ(scene.positions.size(), 4u);
     const auto kept = json_of(must_save(scene, *scene.weights));
     EXPECT_TRUE(kept["meshes"][1]["primitives"][0].contains("extensions"));
-    EXPECT_EQ(kept["extensionsUsed"], Json({"KHR_draco_mesh_compression"}));
+    EXPECT_EQ(kept["extensionsUsed"], OrderedJson({"KHR_draco_mesh_compression"}));
     io::SaveOptions plain;
     plain.decompress = true;
     const auto saved = io::save_glb_bytes(scene, *scene.weights, plain);
     ASSERT_TRUE(saved.ok()) << saved.error().message;
-    const Json json = json_of(*saved);
+    const OrderedJson json = json_of(*saved);
     EXPECT_EQ(json.dump().find("draco"), std::string::npos);
     EXPECT_FALSE(json.contains("extensionsUsed"));
-    const Json& rigid = json["meshes"][1]["primitives"][0];
-    EXPECT_EQ(json["accessors"][rigid["attributes"]["POSITION"].get<std::size_t>()]["max"], Json({2, 2, 0}));
+    const OrderedJson& rigid = json["meshes"][1]["primitives"][0];
+    EXPECT_EQ(json["accessors"][rigid["attributes"]["POSITION"].get<std::size_t>()]["max"], OrderedJson({2, 2, 0}));
     EXPECT_EQ(values_of<std::uint8_t>(*saved, rigid["attributes"]["JOINTS_0"]).size(), 16u);
     expect_same_weights(must_read(*saved), *scene.weights);
 }
@@ -847,11 +850,11 @@ TEST(GltfWriter, WritesDracoPrimitivesThatShareAnAccessor) {
     const io::Scene again = must_read(saved);
     EXPECT_EQ(again.positions, scene.positions);
     EXPECT_EQ(again.triangles, scene.triangles);
-    const Json json = json_of(saved);
+    const OrderedJson json = json_of(saved);
     EXPECT_EQ(unused_objects(json), 2u);  // two views that were unused before
     const std::size_t second = json["meshes"][0]["primitives"][1]["attributes"]["POSITION"];
     EXPECT_NE(second, 0u);
-    EXPECT_EQ(json["accessors"][second]["max"], Json({2, 2, 0}));
+    EXPECT_EQ(json["accessors"][second]["max"], OrderedJson({2, 2, 0}));
 }
 
 TEST(GltfWriter, DracoBoundsAreThoseOfTheData) {
@@ -861,13 +864,13 @@ TEST(GltfWriter, DracoBoundsAreThoseOfTheData) {
     m.json["accessors"][5].update({{"min", {0, 2, 3}}, {"max", {255, 11, 12}}});
     const io::Scene scene = must_read(m);
     const Bytes saved = must_save(scene, *scene.weights);
-    const Json json = json_of(saved);
-    EXPECT_EQ(json["accessors"][0]["min"], Json({0, 0, 0}));
-    EXPECT_EQ(json["accessors"][0]["max"], Json({1, 1, 0}));
-    EXPECT_EQ(json["accessors"][1]["min"], Json::array({0}));
-    EXPECT_EQ(json["accessors"][1]["max"], Json({3}));
-    EXPECT_EQ(json["accessors"][5]["min"], Json({1, 2, 3}));
-    EXPECT_EQ(json["accessors"][5]["max"], Json({10, 11, 12}));
+    const OrderedJson json = json_of(saved);
+    EXPECT_EQ(json["accessors"][0]["min"], OrderedJson({0, 0, 0}));
+    EXPECT_EQ(json["accessors"][0]["max"], OrderedJson({1, 1, 0}));
+    EXPECT_EQ(json["accessors"][1]["min"], OrderedJson::array({0}));
+    EXPECT_EQ(json["accessors"][1]["max"], OrderedJson({3}));
+    EXPECT_EQ(json["accessors"][5]["min"], OrderedJson({1, 2, 3}));
+    EXPECT_EQ(json["accessors"][5]["max"], OrderedJson({10, 11, 12}));
     for (const std::size_t replaced : {3, 4}) EXPECT_FALSE(json["accessors"][replaced].contains("min"));
 }
 

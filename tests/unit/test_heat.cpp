@@ -8,6 +8,7 @@
 #include "characters/shapes.h"
 #include "field/geodesic.h"
 #include "field/heat.h"
+#include "sinew/voxels.h"
 #include "unit/heat_problems.h"
 #include "unit/support.h"
 

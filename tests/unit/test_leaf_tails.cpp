@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

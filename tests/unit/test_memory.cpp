@@ -7,6 +7,7 @@
 
 #include "domain/grid_levels.h"
 #include "sinew/bind.h"
+#include "sinew/voxels.h"
 #include "support.h"
 
 // Sanitizers need memory of their own. g++ defines macros for them, clang has __has_feature.

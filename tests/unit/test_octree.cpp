@@ -15,6 +15,7 @@
 #include "local_grid.h"
 #include "sanitized.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -49,9 +50,9 @@ TEST(Octree, LeavesTileTheVolumeAndAreFound) {
         }
         EXPECT_EQ(volume, b.grid.boundary.count() + b.grid.interior.count());
         EXPECT_EQ(b.domain.component_count, 1u);
-        EXPECT_EQ(b.domain.leaf_at(-1, 0, 0), Domain::none);
-        EXPECT_EQ(b.domain.leaf_at(0, 64, 0), Domain::none);
-        EXPECT_EQ(b.domain.leaf_at(0, 0, 0), Domain::none);
+        EXPECT_EQ(b.domain.leaf_at(-1, 0, 0), no_index);
+        EXPECT_EQ(b.domain.leaf_at(0, 64, 0), no_index);
+        EXPECT_EQ(b.domain.leaf_at(0, 0, 0), no_index);
     }
 }
 
@@ -89,7 +90,7 @@ TEST(Octree, AsPublishedALeafMayCoverExteriorVoxels) {
     const Domain domain =
         *build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::listed, MixedCells::whole);
     EXPECT_EQ(domain.leaves[domain.leaf_at(0, 0, 0)].level, 5);
-    EXPECT_EQ(domain.leaf_at(63, 63, 63), Domain::none);
+    EXPECT_EQ(domain.leaf_at(63, 63, 63), no_index);
 }
 
 TEST(Octree, SparseIsMuchSmaller) {
@@ -182,10 +183,10 @@ void expect_graph_is_the_links(const Domain& domain) {
     ASSERT_EQ(graph.nodes.size(), domain.leaves.size() + 1);
     EXPECT_EQ(graph.link_count, domain.link.size());
     // Components by following links, numbered by their first leaf.
-    std::vector<std::uint32_t> component(domain.leaves.size(), Domain::none), stack;
+    std::vector<std::uint32_t> component(domain.leaves.size(), no_index), stack;
     std::uint32_t count = 0, directions = 0;
     for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
-        if (component[i] == Domain::none) {
+        if (component[i] == no_index) {
             stack.push_back(i);
             component[i] = count++;
         }
@@ -193,7 +194,7 @@ void expect_graph_is_the_links(const Domain& domain) {
             const std::uint32_t at = stack.back();
             stack.pop_back();
             for (std::uint32_t k = domain.first_link[at]; k < domain.first_link[at + 1]; ++k)
-                if (const std::uint32_t to = domain.link[k]; component[to] == Domain::none) {
+                if (const std::uint32_t to = domain.link[k]; component[to] == no_index) {
                     component[to] = component[at];
                     stack.push_back(to);
                 }
@@ -279,7 +280,7 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
                     touched = touched ||
                               grid->boundary.get((x & ~1) + (k & 1), (y & ~1) + (k >> 1 & 1), (z & ~1) + (k >> 2));
                 const bool solid = local.solid(x, y, z);
-                ASSERT_EQ(at != Domain::none, solid);
+                ASSERT_EQ(at != no_index, solid);
                 if (!solid) continue;
                 ASSERT_EQ(domain->leaves[at].boundary, touched);
                 if (touched) {
@@ -362,7 +363,7 @@ TEST(Octree, TheIndexMarksBoundaryVoxels) {
                     for (int x = 0; x < 64; ++x) {
                         const Domain::Index::Voxel v = domain->index->voxel(x, y, z);
                         ASSERT_EQ(v.leaf, domain->leaf_at(x, y, z));
-                        if (v.leaf == Domain::none) {
+                        if (v.leaf == no_index) {
                             ASSERT_FALSE(v.boundary);
                             continue;
                         }

@@ -8,11 +8,10 @@ namespace sinew {
 namespace {
 
 using test::Bytes;
-using test::Json;
 using test::Maker;
 
 /// The model with weights of closest-distance, saved.
-Json bound(const Bytes& bytes, const char* name, snw_open_options options) {
+OrderedJson bound(const Bytes& bytes, const char* name, snw_open_options options) {
     options.size = sizeof options;
     snw_model* model = nullptr;
     snw_settings* settings = nullptr;
@@ -28,10 +27,10 @@ Json bound(const Bytes& bytes, const char* name, snw_open_options options) {
     EXPECT_EQ(snw_weights_of(binding, model, settings, nullptr, 0, nullptr, nullptr, &weights), SNW_OK)
         << snw_error();
     EXPECT_EQ(snw_save_glb(model, weights, settings, nullptr, &out), SNW_OK) << snw_error();
-    Json json;
+    OrderedJson json;
     if (out) {
         const auto* data = reinterpret_cast<const std::byte*>(snw_bytes_data(out));
-        json = Json::parse(test::text_of(Bytes(data, data + snw_bytes_size(out))));
+        json = OrderedJson::parse(test::text_of(Bytes(data, data + snw_bytes_size(out))));
     }
     snw_bytes_free(out);
     snw_weights_free(weights);
@@ -46,10 +45,10 @@ TEST(OpenOptions, WithClipsWritesTheAnimationsOfTheSkeleton) {
     const std::size_t times = rig.scalar(std::vector<float>{0, 1});
     rig.last_accessor().update({{"min", {0}}, {"max", {1}}});
     const std::size_t places = rig.vec3({0, 0.5f, 0, 0, 0.7f, 0});
-    rig.json["animations"] =
-        Json::array({{{"name", "nod"},
-                      {"samplers", {{{"input", times}, {"output", places}}}},
-                      {"channels", {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "translation"}}}}}}}});
+    rig.json["animations"] = OrderedJson::array(
+        {{{"name", "nod"},
+          {"samplers", {{{"input", times}, {"output", places}}}},
+          {"channels", {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "translation"}}}}}}}});
     const Bytes skeleton = rig.glb(), mesh = test::as_bytes("v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
     snw_open_options options{};
     options.skeleton = skeleton.data();
@@ -75,7 +74,7 @@ TEST(OpenOptions, OnlyMissingBindsMeshesWithoutASkin) {
     snw_open_options options{};
     EXPECT_EQ(bound(file.glb(), "q.glb", options).at("skins").size(), 1u);
     options.only_missing = 1;
-    const Json json = bound(file.glb(), "q.glb", options);
+    const OrderedJson json = bound(file.glb(), "q.glb", options);
     EXPECT_EQ(json.at("skins").size(), 2u);
     EXPECT_TRUE(json.at("nodes").back().contains("skin"));
 }

@@ -264,7 +264,7 @@ TEST(Falloff, HermiteAndLinearEndAtTheFirstJointBeyondTheLimit) {
     o.neighbours = 2;
     const auto linear = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
     EXPECT_NEAR(linear->strength[1] / linear->strength[0], 0.5 / 0.75, 1e-6);
-    EXPECT_EQ(linear->joint[2], DistanceTable::none);  // at the reach itself
+    EXPECT_EQ(linear->joint[2], no_index);  // at the reach itself
     o.law = FalloffLaw::cubic_hermite;
     const auto cubic = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
     const auto h = [](double t) { return 1 - 3 * t * t + 2 * t * t * t; };
@@ -273,11 +273,11 @@ TEST(Falloff, HermiteAndLinearEndAtTheFirstJointBeyondTheLimit) {
     o.threshold = 0.15f;  // times the unit: 0.3
     const auto cut = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
     EXPECT_NEAR(cut->strength[1], h(2.0 / 3) / h(1.0 / 3), 1e-6);
-    EXPECT_EQ(cut->joint[2], DistanceTable::none);
+    EXPECT_EQ(cut->joint[2], no_index);
     o.threshold = 0.01f;
     const auto far = apply_falloff(table({0.1f, 0.2f}), o);
     EXPECT_EQ(far->strength[0], 1);
-    EXPECT_EQ(far->joint[1], DistanceTable::none);
+    EXPECT_EQ(far->joint[1], no_index);
 }
 
 TEST(Falloff, RefusesInvalidCombinations) {

@@ -12,6 +12,7 @@
 #include "render/layout.h"
 #include "render/oklab.h"
 #include "sinew/render.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -9,6 +9,7 @@
 #include "field/geodesic.h"
 #include "sinew/bind.h"
 #include "sinew/cutout.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -101,7 +102,7 @@ TEST(Pixels, DistancesEqualBreadthFirstAndDijkstra) {
                     const std::uint32_t leaf =
                         domain->leaf_at(static_cast<int>(p) % 90, static_cast<int>(p) / 90, 0);
                     if (!mask.inside[p]) {
-                        ASSERT_EQ(leaf, Domain::none);
+                        ASSERT_EQ(leaf, no_index);
                         continue;
                     }
                     std::uint32_t found = LeafDistances::unreached;

@@ -14,6 +14,7 @@
 
 #include "characters/shapes.h"
 #include "sanitized.h"
+#include "sinew/voxels.h"
 #include "unit/support.h"
 
 namespace sinew {
@@ -72,7 +73,7 @@ public:
         domain_ = must(build_domain(grid, make_bones(skeleton), options.domain, nullptr, Neighbours::all,
                                     Links::listed, MixedCells::whole));
         const auto r = static_cast<std::size_t>(g_.resolution);
-        leaf_of_.assign(r * r * r, Domain::none);
+        leaf_of_.assign(r * r * r, no_index);
         for (std::uint32_t i = 0; i < domain_.leaves.size(); ++i) {
             const Domain::Leaf& l = domain_.leaves[i];
             const int n = 1 << l.level;
@@ -90,7 +91,7 @@ public:
         const std::uint32_t leaf =
             leaf_of_.at(place(static_cast<int>(std::floor(p[0])), static_cast<int>(std::floor(p[1])),
                               static_cast<int>(std::floor(p[2]))));
-        if (leaf == Domain::none) return kInf;
+        if (leaf == no_index) return kInf;
         return g_.voxel * (field_[joint][leaf] + length(p, centre(leaf)));
     }
     int level_at(const Vec3& vertex) const {
@@ -128,7 +129,7 @@ private:
                     for (int x = l.x - 1; x <= l.x + n; ++x) {
                         if (std::min({x, y, z}) < 0 || std::max({x, y, z}) >= r) continue;
                         const std::uint32_t j = leaf_of_[place(x, y, z)];
-                        if (j != Domain::none && j != i) list.push_back(j);
+                        if (j != no_index && j != i) list.push_back(j);
                     }
             std::sort(list.begin(), list.end());
             list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -205,7 +206,7 @@ std::vector<Near> nearest(const Paper& paper, std::size_t joints, const Vec3& ve
 std::vector<Near> row_of(const DistanceTable& table, std::size_t vertex) {
     std::vector<Near> row;
     for (std::size_t k = 0; k < table.width; ++k)
-        if (const std::size_t at = vertex * table.width + k; table.joint[at] != DistanceTable::none)
+        if (const std::size_t at = vertex * table.width + k; table.joint[at] != no_index)
             row.push_back({table.distance[at], table.joint[at]});
     return row;
 }

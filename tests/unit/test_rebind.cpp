@@ -9,6 +9,7 @@
 #include "characters/shapes.h"
 #include "domain/leaf_index.h"
 #include "sinew/bind.h"
+#include "sinew/voxels.h"
 #include "unit/support.h"
 
 namespace sinew {

@@ -10,6 +10,7 @@
 #include "domain/leaf_match.h"
 #include "field/geodesic.h"
 #include "sanitized.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {
@@ -159,7 +160,7 @@ TEST(Renew, LeavesMatchExceptWhereBonesDivideThem) {
     const Domain a = measure(*grid, c.skeleton, 1).domain, b = measure(*grid, other, 1).domain;
     std::size_t common = 0, matched = 0;
     const LeafMatch match = match_leaves(a.leaves, b.leaves);
-    std::vector<std::uint32_t> was(b.leaves.size(), Domain::none);
+    std::vector<std::uint32_t> was(b.leaves.size(), no_index);
     for (std::size_t i = 0; i < b.leaves.size(); ++i) {
         const Domain::Leaf& leaf = b.leaves[i];
         const std::uint32_t there = a.leaf_at(leaf.x, leaf.y, leaf.z);
@@ -176,13 +177,13 @@ TEST(Renew, LeavesMatchExceptWhereBonesDivideThem) {
     // Kept labels store places in lists of links: the list of a leaf that touches no new leaf stays.
     std::size_t kept = 0;
     for (std::size_t i = 0; i < b.leaves.size(); ++i) {
-        if (was[i] == Domain::none) continue;
+        if (was[i] == no_index) continue;
         std::vector<std::uint32_t> then, now;
         for (const auto& link : a.graph->others(a.graph->nodes[was[i]])) then.push_back(link.to());
         for (const auto& link : b.graph->others(b.graph->nodes[i])) now.push_back(was[link.to()]);
         bool touches_new = false;
         for (std::uint32_t k = b.first_link[i]; k < b.first_link[i + 1]; ++k)
-            touches_new = touches_new || was[b.link[k]] == Domain::none;
+            touches_new = touches_new || was[b.link[k]] == no_index;
         if (touches_new) continue;
         ASSERT_EQ(now, then) << "leaf " << i;
         kept += !now.empty();

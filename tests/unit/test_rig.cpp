@@ -10,6 +10,7 @@
 #include "rig/fingers.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
+#include "sinew/voxels.h"
 #include "support.h"
 
 namespace sinew {

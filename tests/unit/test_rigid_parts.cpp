@@ -36,7 +36,7 @@ std::uint32_t owner(const test::Shape& part, const Skeleton& skeleton, std::vect
 TEST(RigidParts, APartBendsWhereAPivotIsInside) {
     const test::Shape ball = test::sphere({0, 0, 0}, 1, 3);
     const Skeleton inside = chain({{-3, 0, 0}, {0.9f, 0, 0}}), outside = chain({{-3, 0, 0}, {1.2f, 0, 0}});
-    EXPECT_EQ(owner(ball, inside, {{0, 0.6}, {1, 0.4}}), DistanceTable::none);
+    EXPECT_EQ(owner(ball, inside, {{0, 0.6}, {1, 0.4}}), no_index);
     EXPECT_EQ(owner(ball, outside, {{0, 0.6}, {1, 0.4}}), 0u);
     // On a chain only the lower joint is a pivot: that the upper one is inside says nothing.
     const Skeleton upper = chain({{0, 0, 0}, {1.2f, 0, 0}});
@@ -45,17 +45,17 @@ TEST(RigidParts, APartBendsWhereAPivotIsInside) {
     // Beside each other both are.
     Skeleton siblings = upper;
     siblings.joints[1].parent = -1;
-    EXPECT_EQ(owner(ball, siblings, {{0, 0.6}, {1, 0.4}}), DistanceTable::none);
+    EXPECT_EQ(owner(ball, siblings, {{0, 0.6}, {1, 0.4}}), no_index);
 }
 
 TEST(RigidParts, APartFollowsAJointWithNearlyAllOfIt) {
     const test::Shape ball = test::sphere({0, 0, 0}, 1, 3);
     const Skeleton inside = chain({{-3, 0, 0}, {0, 0, 0}, {3, 0, 0}});
     EXPECT_EQ(owner(ball, inside, {{0, 0.3}, {1, 0.7}}), 1u);  // nearly all, independent of the joints inside
-    EXPECT_EQ(owner(ball, inside, {{0, 0.31}, {1, 0.69}}), DistanceTable::none);
+    EXPECT_EQ(owner(ball, inside, {{0, 0.31}, {1, 0.69}}), no_index);
     EXPECT_EQ(owner(ball, inside, {{0, 0.19}, {1, 0.01}, {2, 0.69}}), 2u);  // too little of 1 to count
-    EXPECT_EQ(owner(ball, inside, {{0, 0.4}, {1, 0.2}, {2, 0.4}}), DistanceTable::none);
-    EXPECT_EQ(owner(ball, inside, {}), DistanceTable::none);
+    EXPECT_EQ(owner(ball, inside, {{0, 0.4}, {1, 0.2}, {2, 0.4}}), no_index);
+    EXPECT_EQ(owner(ball, inside, {}), no_index);
 }
 
 TEST(RigidParts, ASleeveMayBeOpenAndInsideOut) {
@@ -66,9 +66,9 @@ TEST(RigidParts, ASleeveMayBeOpenAndInsideOut) {
     });
     ASSERT_LT(sleeve.triangles.size(), whole.triangles.size());
     const Skeleton elbow = chain({{-3, 0, 0}, {0, 0, 0}});
-    EXPECT_EQ(owner(sleeve, elbow, {{0, 0.5}, {1, 0.5}}), DistanceTable::none);
+    EXPECT_EQ(owner(sleeve, elbow, {{0, 0.5}, {1, 0.5}}), no_index);
     for (Triangle& t : sleeve.triangles) std::swap(t[0], t[1]);
-    EXPECT_EQ(owner(sleeve, elbow, {{0, 0.5}, {1, 0.5}}), DistanceTable::none);
+    EXPECT_EQ(owner(sleeve, elbow, {{0, 0.5}, {1, 0.5}}), no_index);
 }
 
 // Hips with a spine and two legs; `left` is how long the left leg is.

@@ -13,6 +13,7 @@
 #include "domain/shape_voxels.h"
 #include "render/figure.h"
 #include "sinew/bind.h"
+#include "sinew/voxels.h"
 #include "unit/support.h"
 
 namespace sinew {

@@ -11,6 +11,7 @@
 #include "domain/lattice.h"
 #include "sanitized.h"
 #include "sinew/domain.h"
+#include "sinew/voxels.h"
 
 namespace sinew {
 namespace {

@@ -22,7 +22,7 @@ DistanceTable table(std::vector<std::vector<std::pair<std::uint32_t, float>>> ro
     for (const auto& row : rows) t.width = std::max(t.width, row.size());
     for (const auto& row : rows)
         for (std::size_t i = 0; i < t.width; ++i) {
-            t.joint.push_back(i < row.size() ? row[i].first : DistanceTable::none);
+            t.joint.push_back(i < row.size() ? row[i].first : no_index);
             t.distance.push_back(i < row.size() ? row[i].second : inf);
         }
     return t;
@@ -34,7 +34,7 @@ InfluenceTable strengths(std::vector<std::vector<float>> rows) {
     for (const auto& row : rows) t.width = std::max(t.width, row.size());
     for (const auto& row : rows)
         for (std::size_t i = 0; i < t.width; ++i) {
-            t.joint.push_back(i < row.size() ? std::uint32_t(i) : DistanceTable::none);
+            t.joint.push_back(i < row.size() ? std::uint32_t(i) : no_index);
             t.strength.push_back(i < row.size() ? row[i] : 0.0f);
         }
     return t;
@@ -152,7 +152,7 @@ TEST(Falloff, PowerActsOnStrengths) {
     InfluenceTable heat;
     heat.vertices = 2;
     heat.width = 3;
-    heat.joint = {4, 1, DistanceTable::none, 2, DistanceTable::none, DistanceTable::none};
+    heat.joint = {4, 1, no_index, 2, no_index, no_index};
     heat.strength = {0.8f, 0.2f, 0, 1e-20f, 0, 0};
     FalloffOptions o;
     o.law = FalloffLaw::power;
@@ -600,7 +600,7 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
             if (random() % 5 == 0) row[k].first = row[k - 1].first * (1 + 1e-7f);
         }
         std::sort(row.begin(), row.end());
-        row.resize(9, {std::numeric_limits<float>::infinity(), DistanceTable::none});
+        row.resize(9, {std::numeric_limits<float>::infinity(), no_index});
         for (const auto& [d, j] : row) {
             table.distance.push_back(d);
             table.joint.push_back(j);
@@ -646,7 +646,7 @@ TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
         for (std::size_t k = 1; k < n; ++k)
             if (random() % 3 == 0) row[k].first = row[k - 1].first * (random() % 2 ? 1 : 1 + 1e-7f);
         std::sort(row.begin(), row.end());
-        row.resize(9, {0.0f, DistanceTable::none});
+        row.resize(9, {0.0f, no_index});
         for (const auto& [h, j] : row) {
             table.strength.push_back(h == 0 ? 0 : -h);
             table.joint.push_back(j);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "domain/winding.h"
 #include "sinew/domain.h"
@@ -127,6 +128,31 @@ TEST(Winding, EightPointsTogetherAgreeWithEachAlone) {
         }
     }
     EXPECT_LT(apart / static_cast<double>(points.size()), 0.01);
+}
+
+// Large triangles that lie on each other are near every point: the work is bounded, and what is left still counts.
+TEST(Winding, WorkIsBoundedInASoup) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> any(-1, 1);
+    Shape s;
+    for (std::uint32_t t = 0; t < 4000; ++t) {
+        for (int k = 0; k < 3; ++k) s.positions.push_back({any(random), any(random), any(random)});
+        s.triangles.push_back({3 * t, 3 * t + 1, 3 * t + 2});
+    }
+    const WindingTree tree(s.view(), {});
+    std::array<Vec3, WindingTree::kTogether> at;
+    std::array<float, WindingTree::kTogether> all, some;
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = {0.1f * static_cast<float>(i) - 0.4f, 0.2f, 0.05f};
+    EXPECT_GT(tree.measure(at, all), 3000u);
+    EXPECT_EQ(tree.measure(at, some, 4000), tree.measure(at, all));
+    EXPECT_EQ(some, all);
+    const std::size_t summed = tree.measure(at, some, 512);
+    EXPECT_GE(summed, 512u);
+    EXPECT_LT(summed, 512u + 16);
+    for (std::size_t i = 0; i < at.size(); ++i) EXPECT_LT(std::abs(some[i] - all[i]), 40);  // of 4000 triangles
+    for (const double points : {0.0, 1.0, 1e3, 1e6, 1e9})
+        EXPECT_LE(static_cast<double>(WindingTree::most_of(static_cast<std::size_t>(points))) * points / 8,
+                  std::max(6.8e7, 128 * points / 8));
 }
 
 // A tiny shape far from the middle of the box, and a group of points of which one is very far away.

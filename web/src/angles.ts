@@ -1,5 +1,5 @@
 // Rotations in degrees, as users type them. No DOM.
-import type {Quaternion} from './view';
+import type {Quaternion} from './handle';
 
 export type Degrees = [x: number, y: number, z: number];
 

@@ -30,7 +30,7 @@ const ends: End[] = NAMES.flatMap((name, axis) => [true, false].map((positive) =
     text.textContent = name;
     group.append(text);
   }
-  const look = () => view.lookFrom(axis, positive);
+  const look = () => view.eye.lookFrom(axis, positive);
   group.addEventListener('click', look);
   group.addEventListener('keydown', (event) => {
     if (!['Enter', ' '].includes((event as KeyboardEvent).key)) return;
@@ -44,7 +44,7 @@ const ends: End[] = NAMES.flatMap((name, axis) => [true, false].map((positive) =
 
 function place() {
   if (box.hidden) return;
-  const axes = view.axes();
+  const axes = view.eye.axes();
   const at = ends.map(({axis, positive}) => axes[axis].map((x) => (positive ? x : -x)));
   ends.forEach(({group, line}, i) => {
     const [x, y] = [at[i][0] * REACH, -at[i][1] * REACH];
@@ -58,9 +58,9 @@ function place() {
     svg.append(...order.map((i) => ends[i].group));
 }
 
-view.cameraListeners.push(place);
+view.stage.cameraListeners.push(place);
 on(['character', 'tool', 'mode', 'selection', 'options'], () => {
   box.hidden = !session.opened || session.flat;
-  box.style.top = `${view.covered + 10}px`;
+  box.style.top = `${view.stage.covered + 10}px`;
   place();
 });

@@ -81,7 +81,6 @@ export class Bones {
 
   /** Bones that are drawn, and the length of the longest. */
   shown(): {count: number; longest: number} {
-    if (!this.group.visible) return {count: 0, longest: 0};
     const m = new THREE.Matrix4();
     let longest = 0;
     for (let i = 0; i < this.bones.count; ++i) {

@@ -84,7 +84,7 @@ export function resize(by: number): void {
   const size = sizeOfModel();
   session.brush.radius = Math.min(Math.max(session.brush.radius * 1.15 ** by, size / 2000), size / 4);
   draw();
-  view.resizeBrush(session.brush.radius);
+  view.ring.resize(session.brush.radius);
 }
 
 function sliders(): VNode[] {
@@ -217,20 +217,27 @@ function sample(vertex: number) {
   draw();
 }
 
+/** The ring of the brush where the pointer is. */
+export function hoverBrush(x: number, y: number): void {
+  if (session.tool !== 'paint') return;
+  if (view.stage.paneAt(x)) view.ring.hide();
+  else view.ring.follow(x, y, session.brush.radius);
+}
+
 /** Whether a stroke begins there: not beside the character. */
 export function beginStroke(at: Pressed, keys: Held = NO_KEYS): boolean {
   const {tool, brush} = session;
   const {x, y} = at;
   const smooths = keys.shift && !isMeasured(brush.op);
   if (tool !== 'paint') return false;
-  const hit = view.surfaceAt(x, y);
+  const hit = view.picker.surfaceAt(x, y);
   if (!hit) return false;
   if (!canEdit() || (lacks() && !smooths)) {
     notice(obstacle(), session.stale ? [['Bind again', () => void bind()]] : []);
     return false;
   }
-  if (view.isBeside(x)) {
-    if (view.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
+  if (view.stage.paneAt(x)) {
+    if (view.picker.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
     return false;
   }
   hideError();
@@ -249,7 +256,7 @@ export function beginStroke(at: Pressed, keys: Held = NO_KEYS): boolean {
 /** Whether it is far enough from the last one. */
 function dab({x, y, pressure}: Pressed): boolean {
   const {dabs} = stroke!;
-  const hit = view.surfaceAt(x, y);
+  const hit = view.picker.surfaceAt(x, y);
   if (!hit) return false;
   const last = dabs[dabs.length - 1]?.place;
   if (last && Math.hypot(...last.map((c, k) => c - hit.bind[k])) < session.brush.radius / 4) return false;
@@ -268,7 +275,7 @@ let begun = false;  // the document has the first part of the stroke
 export function continueStroke(to: Pressed): void {
   if (!stroke) return;
   const {last} = stroke;
-  const pixels = view.pixelsOf(session.brush.radius / 4) || 1;
+  const pixels = view.eye.pixelsOf(session.brush.radius / 4) || 1;
   const steps = Math.min(Math.max(Math.ceil(Math.hypot(to.x - last.x, to.y - last.y) / pixels), 1), MOST_BETWEEN);
   let more = false;
   for (let i = 1; i <= steps; ++i) {

@@ -13,15 +13,14 @@ function whereOf(select: Selection | undefined): string {
 function whatOf(e: Exclude<Edit, {op: 'other'}>): string {
   switch (e.op) {
     case 'mirror': return `mirror from ${e.from}`;
-    case 'smooth': case 'relax': case 'sharpen': return e.op;
     case 'hardness': return `hardness ${e.value}`;
     case 'rigid': return `rigid with ${e.joint}`;
     case 'replace': return `${e.joints} to ${e.with}`;
     case 'scale': case 'multiply': return `${e.op} ${e.joints} by ${e.value}`;
-    case 'pin': return `${[...new Set(e.pins.map(({weights}) => Object.keys(weights)[0]))].join(', ')} at ${count(e.pins.length, 'pin')}`;
+    case 'pin': return !e.pins ? e.op : `${[...new Set(e.pins.map(({weights}) => Object.keys(weights)[0]))].join(', ')} at ${count(e.pins.length, 'pin')}`;
     case 'assign': return e.joint ? `part follows ${e.joint}` : 'part as in the file';
-    case 'border': return `border of ${e.joints.join(' and ')}`;
-    default: return `${e.op} ${e.value} ${e.joint}`;
+    case 'border': return `border of ${[e.joints].flat().join(' and ')}`;
+    default: return [e.op, 'value' in e && e.value, 'joint' in e && e.joint].filter((word) => word !== false).join(' ');
   }
 }
 export const nameOf = (e: Edit): string => (e.op === 'other' ? `${e.entry.op ?? e.list} of the file`

@@ -22,6 +22,7 @@ function ordered(joints: readonly {parent: number}[]): {joint: number; depth: nu
 }
 
 let sought = '';  // in the search field
+let collapsed = false;  // the table of joints
 let owned: Uint32Array | null = null;  // by joint: the vertices that it has most of
 
 function countOwned() {
@@ -49,7 +50,12 @@ function rowOf(joint: number, depth: number): VNode {
   }, el('div', {role: 'gridcell'}, swatch(deforms ? colourOf(joint) : [0.2, 0.2, 0.2]), el('span', {}, name),
      holds && el('small', {}, 'locked'), locked.includes(name) && el('small', {}, 'kept'),
      factor !== 1 && !here && el('small', {}, `× ${factor}`),
-     owned && el('small', {class: 'count', title: 'Vertices of which it has most'}, owned[joint] ? number(owned[joint]) : ''),
+     here && owned && deforms && el('input', {type: 'number', class: 'takes', min: 0, max: 16, step: 0.1, value: factor, title: 'Takes: all its weights times this', 'aria-label': `Takes: ${name}`,
+       onClick: (event: Event) => event.stopPropagation(), onChange: (event: Event) => {
+         const {valueAsNumber: value} = event.currentTarget as HTMLInputElement;
+         if (value >= 0) history.change({edits: withFactor(history.doc, name, value === 1 ? null : value)});
+       }}),
+     owned && !here && el('small', {class: 'count', title: 'Vertices of which it has most'}, owned[joint] ? number(owned[joint]) : ''),
      owned && deforms && tool('eye', 'Only this joint in colour', alone, () => showOnly(alone ? null : {joints: [joint]})),
      owned && deforms && tool('lock', 'Lock its weights', holds, () => history.change({held: toggled(held, name, !holds)}))));
 }
@@ -61,6 +67,7 @@ function draw() {
   const word = sought.toLowerCase();
   const order = ordered(info.joints).filter(({joint}) => info.joints[joint].name.toLowerCase().includes(word));
   const move = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
     const now = order.findIndex((o) => o.joint === session.joint);
     const to = {ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: order.length - 1}[event.key];
     if (to === undefined || !order.length) return;
@@ -71,11 +78,14 @@ function draw() {
     el('details', {key: 'facts', class: 'first', open: !session.rows && defects.length > 0 && defects.length < 4},
       el('summary', {}, factsOf(info)[0]),
       el('ul', {class: 'facts'}, ...[...factsOf(info).slice(1), ...defects].map((t) => el('li', {}, t)))),
-    el('input', {type: 'search', placeholder: `Find one of ${count(info.joints.length, 'joint')}`, 'aria-label': 'Find a joint', value: sought, onInput: (event: Event) => {
+    el('div', {class: 'row'},
+      el('button', {type: 'button', id: 'joints-toggle', class: 'plain', title: collapsed ? 'Show the table of joints' : 'Hide the table of joints', 'aria-expanded': !collapsed,
+                    'aria-controls': 'joint-list', onClick: () => (collapsed = !collapsed, draw())}, icon(collapsed ? 'closed' : 'opened'), count(info.joints.length, 'joint')),
+      el('input', {class: 'grow', hidden: collapsed, type: 'search', placeholder: 'Find', 'aria-label': 'Find a joint', value: sought, onInput: (event: Event) => {
       sought = (event.currentTarget as HTMLInputElement).value;
       draw();
-    }}),
-    el('ul', {id: 'joint-list', role: 'grid', tabIndex: 0, 'aria-label': 'Joints', onKeyDown: move,
+    }})),
+    el('ul', {id: 'joint-list', hidden: collapsed, role: 'grid', tabIndex: 0, 'aria-label': 'Joints', onKeyDown: move,
               ...(session.joint >= 0 ? {'aria-activedescendant': `joint-${session.joint}`} : {})}, ...order.map(({joint, depth}) => rowOf(joint, depth))),
     el('div', {id: 'joint'}, ...jointPanel()),
   );
@@ -88,7 +98,7 @@ function jointPanel(): VNode[] {
   if (joint < 0) return [el('p', {class: 'dim'}, 'Select a joint to see and change it.')];
   const {name, deforms, reason} = info.joints[joint];
   const doc = history.doc;
-  const parts: VNode[] = [el('h2', {class: 'name'}, name), el('p', {class: 'dim'}, reasonOf(reason))];
+  const parts: VNode[] = [el('h2', {class: 'name'}, name), el('p', {class: 'dim'}, reasonOf(reason) + (owned?.[joint] ? `: most of ${count(owned[joint], 'vertex', 'vertices')}` : ''))];
   const file = doc.start === 'file';
   // As the document says: the core answers later.
   const byItself = doc.settings['deform-from'] ? deforms : session.opened!.info.joints[joint]?.deforms ?? deforms;
@@ -159,9 +169,11 @@ on(['character', 'bound', 'weights'], countOwned);
 on(['character', 'bound', 'weights', 'options', 'joints', 'tool', 'mode'], draw);
 on(['selection'], () => {
   draw();
-  document.getElementById(`joint-${session.joint}`)?.scrollIntoView({block: 'nearest'});
+  // The list alone scrolls, not the page of a phone.
+  const row = document.getElementById(`joint-${session.joint}`), list = row?.parentElement;
+  if (list) list.scrollTop = Math.min(Math.max(list.scrollTop, row.offsetTop + row.offsetHeight - list.clientHeight), row.offsetTop);
 });
 history.listen((doc, before) => {
-  if ((doc.pose !== before.pose && !view.turning) || doc.edits !== before.edits || doc.held !== before.held || doc.locked !== before.locked ||
+  if ((doc.pose !== before.pose && !view.handle.turning) || doc.edits !== before.edits || doc.held !== before.held || doc.locked !== before.locked ||
       doc.falloff !== before.falloff) draw();
 });

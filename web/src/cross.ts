@@ -1,5 +1,5 @@
 // A pointer for the keyboard: arrows move a cross over the view, Enter acts like a click there, or paints once.
-import {beginStroke, endStroke} from './brush';
+import {beginStroke, endStroke, hoverBrush} from './brush';
 import {byId} from './dom';
 import {pick} from './pointer';
 import {session, view} from './state';
@@ -19,7 +19,7 @@ function place(x: number, y: number) {
   cross.style.left = `${at.x}px`;
   cross.style.top = `${at.y}px`;
   const {left, top} = views.getBoundingClientRect();
-  if (session.tool === 'paint') view.setBrush(left + at.x, top + at.y, view.isBeside(left + at.x) ? null : session.brush.radius);
+  hoverBrush(left + at.x, top + at.y);
 }
 
 function press() {
@@ -38,13 +38,13 @@ const ARROWS: Record<string, [number, number]> = {ArrowLeft: [-1, 0], ArrowRight
 views.addEventListener('keydown', (event) => {
   if (!session.opened || event.ctrlKey || event.metaKey || event.altKey) return;
   const arrow = ARROWS[event.key];
-  if (arrow && event.shiftKey) view.turnCamera(-arrow[0] * TURN, -arrow[1] * TURN);
+  if (arrow && event.shiftKey) view.eye.turn(-arrow[0] * TURN, -arrow[1] * TURN);
   else if (arrow) {
     const {clientWidth, clientHeight} = views;
     const step = event.repeat ? HELD : at ? STEP : 0;
     place((at?.x ?? clientWidth / 2) + arrow[0] * step, (at?.y ?? clientHeight / 2) + arrow[1] * step);
   } else if (event.key === 'Enter') press();
-  else if (event.key === '+' || event.key === '-') view.turnCamera(0, 0, event.key === '+' ? 1 / 1.15 : 1.15);
+  else if (event.key === '+' || event.key === '-') view.eye.turn(0, 0, event.key === '+' ? 1 / 1.15 : 1.15);
   else return;
   event.preventDefault();
   event.stopPropagation();
@@ -53,7 +53,7 @@ views.addEventListener('keydown', (event) => {
 function hide() {
   cross.hidden = true;
   at = null;
-  view.setBrush(0, 0, null);
+  view.ring.hide();
 }
 views.addEventListener('blur', hide);
 views.addEventListener('pointerdown', hide);

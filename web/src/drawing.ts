@@ -43,16 +43,16 @@ let dragged = -1;
 
 /** The point under the pointer in the middle of the volume; beside the character, at the depth of `from`. */
 function placeAt(x: number, y: number, from: Point | null): Point | null {
-  const {crossings, place} = view.crossingsAt(x, y);
+  const {crossings, place} = view.picker.crossingsAt(x, y);
   const middle = firstMiddle(crossings);
   if (middle !== null && (centred || !from)) return place(middle);
-  return from && view.besideAt(x, y, from);
+  return from && view.picker.besideAt(x, y, from);
 }
 
 /** Whether a joint is there to be dragged. */
 export function beginDrag(x: number, y: number, within?: number): boolean {
   if (session.tool !== 'draw') return false;
-  dragged = view.jointAt(x, y, within);
+  dragged = view.picker.jointAt(x, y, within);
   if (dragged < 0) return false;
   history.settle();
   selectJoint(dragged);
@@ -101,9 +101,9 @@ function addBelow() {
 /** Moves the selected joint along the line of sight to the middle of the volume. */
 function centre() {
   const now = bones(), {joint} = session;
-  const {x, y} = view.pixelOf(now[joint].head);
-  const {left, top} = view.renderer.domElement.getBoundingClientRect();
-  const {crossings, place} = view.crossingsAt(left + x, top + y);
+  const {x, y} = view.figure.pixelOf(now[joint].head);
+  const {left, top} = view.stage.rect();
+  const {crossings, place} = view.picker.crossingsAt(left + x, top + y);
   const middle = firstMiddle(crossings);
   if (middle === null) showError(new Error(`${now[joint].name} is not in front of or behind the character: type its position, or drag it there`));
   else change(move(now, joint, place(middle)));

@@ -1,5 +1,5 @@
 // Edit lists (docs/edits.md) that come as files. No DOM.
-import type {Doc, Edit, Selection} from './store';
+import {NAMES, type Doc, type Edit, type Selection} from './store';
 
 type Entry = Record<string, unknown>;
 
@@ -16,6 +16,8 @@ const only = (entry: Entry, ...keys: string[]) => Object.keys(entry).every((k) =
 const isName = (x: unknown): x is string => typeof x === 'string' && !/[*?]/.test(x);
 /** One joint, as a name or a list of one name. */
 const oneOf = (x: unknown): string | null => (isName(x) ? x : Array.isArray(x) && x.length === 1 && isName(x[0]) ? x[0] : null);
+
+const areNames = (x: unknown) => x === undefined || isName(x) || (Array.isArray(x) && x.every(isName));
 
 /** A selection of the kind that the brush makes, as a list; null: another one. */
 function selectionOf(value: unknown): Selection | undefined | null {
@@ -47,18 +49,9 @@ export function withEdits(doc: Doc, text: string): Partial<Doc> {
     else if (select && typeof entry.value === 'number' && only(entry, 'value', 'select')) edits.push({op: 'hardness', value: entry.value, ...select});
     else other('falloff', entry);
   }
-  const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], scale: ['joints', 'value'], multiply: ['joints', 'value'], smooth: ['length'],
-    relax: ['steps'], sharpen: [], replace: ['joints', 'with'], mirror: ['from'], pin: ['pins'], assign: [], border: ['joints']};
-  const MAY: Record<string, string[]> = {pin: ['reach'], assign: ['joint', 'as', 'parts'], border: ['shift', 'width']};
-  const areNames = (x: unknown) => isName(x) || (Array.isArray(x) && x.every(isName));
   for (const entry of list.edits ?? []) {
-    const keys = KEYS[String(entry.op)], select = selected(entry);
-    const names = (['joint', 'joints', 'with'] as const).every((k) => entry[k] === undefined || (entry.op === 'border' ? areNames : isName)(entry[k]));
-    const side = entry.op !== 'mirror' || (['left', 'right'].includes(String(entry.from)) && !entry.select);
-    const more = entry.op === 'mirror' ? [] : ['locked', 'symmetric'];
-    const locks = entry.locked === undefined || (Array.isArray(entry.locked) && entry.locked.every(isName));
-    if (keys && select && names && side && locks && keys.every((k) => entry[k] !== undefined) && only(entry, 'op', 'select', ...more, ...keys, ...(MAY[String(entry.op)] ?? [])))
-      edits.push({...entry, ...select} as Edit);
+    const select = selected(entry);
+    if (select && NAMES.every((key) => areNames(entry[key])) && [entry.locked ?? [], entry.pins ?? []].every(Array.isArray)) edits.push({...entry, ...select} as Edit);
     else other('edits', entry);
   }
   const joints = list.lock?.joints ?? [];

@@ -50,7 +50,7 @@ export const saveProject = careful(async () => {
   markSaved();
 });
 const exportPicture = careful(async () => {
-  const picture = await view.picture();
+  const picture = await view.pictures.png();
   if (picture) download(`${stem()}.png`, picture, 'image/png');
 });
 

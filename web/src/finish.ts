@@ -8,16 +8,15 @@ import {alone, canEdit, tryEdit} from './work';
 import {borderOf, partsOf, type OnEdges} from './places';
 import {quotedPattern, type Edit, type Triple} from './store';
 import {colourOf, swatch, withJoints} from './surface';
-import {swing} from './sweep';
+import {sweepOver} from './sweep';
 
 interface Card extends Omit<Question, 'text' | 'share'> {
-  /** The edit that answers it, while it is in the document. */
-  edit: Edit | null;
   fine: boolean;
   thumb: ImageData | null;
 }
 const MOST = 10;
 const REACH = 0.06;  // of √area, the default of a pin
+const MOST_SHOWN = 12;  // vertices
 const RAIL = 0.304;  // of the width of a border: how far from its middle a joint has a tenth
 
 let cards: Card[] = [];
@@ -32,7 +31,6 @@ const ownerOf = (vertex: number) => session.rows!.joints[vertex * session.rows!.
 const placeOf = (vertex: number) => session.opened!.positions.subarray(vertex * 3, vertex * 3 + 3);
 const distance = (a: ArrayLike<number>, b: ArrayLike<number>) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 const size = () => distance(...session.info!.box);
-const isDone = (card: Card) => card.fine || (!!card.edit && history.doc.edits.includes(card.edit));
 
 // ---- parts of the mesh
 
@@ -54,10 +52,37 @@ const isLoose = (vertex: number) => 2 * partsNow().sizes[partsNow().part[vertex]
 
 // ---- cards
 
+/** The edit of the document that answers it. */
+function editOf({kind, vertex, joints}: Card): Edit | undefined {
+  const {part} = partsNow();
+  const names = joints.map(quotedPattern).join();
+  return history.doc.edits.filter((e) =>
+    kind === 'place' ? e.op === 'pin' && e.pins.some((p) => p.vertex === vertex)
+    : kind === 'part' ? e.op === 'assign' && !!e.parts && part[e.select?.[0].vertices?.[0] ?? -1] === part[vertex]
+    : e.op === 'border' && e.joints.join() === names).at(-1);
+}
+const isDone = (card: Card) => card.fine || !!editOf(card);
+
 const titleOf = ({kind, joints}: Card) =>
   kind === 'part' ? 'Who owns this part?' : kind === 'border' ? `Where does ${joints[0]} end and ${joints[1]} begin?` : `Is this ${joints[0]}’s?`;
 
 const onlyOf = (card: Card) => (card.kind === 'part' ? {vertices: maskOf(card.vertex)} : {joints: card.joints.slice(0, 2).map(jointOf)});
+
+/** Vertices that a card shows: the camera looks at one from where most of them are seen. */
+function shownOf(card: Card): number[] {
+  const some = <T>(all: readonly T[]) => all.filter((_, i) => i % Math.ceil(all.length / MOST_SHOWN) === 0);
+  if (card.kind === 'part') return [card.vertex, ...some([...onlyOf(card).vertices!.entries()].flatMap(([v, yes]) => (yes ? [v] : [])))];
+  return [card.vertex, ...some(card.line ?? []).map(nearestTo)];
+}
+function nearestTo([x, y, z]: Triple): number {
+  const {positions} = session.opened!;
+  let best = 0, least = Infinity;
+  for (let at = 0; at < positions.length; at += 3) {
+    const d = (positions[at] - x) ** 2 + (positions[at + 1] - y) ** 2 + (positions[at + 2] - z) ** 2;
+    if (d < least) [best, least] = [at / 3, d];
+  }
+  return best;
+}
 
 /** How far around its vertex a card looks. */
 function radiusOf(card: Card): number {
@@ -89,7 +114,7 @@ async function ask() {
   await alone(async () => {
     busy('Looking for the places where an answer is worth most…');
     cards = (await client.questions(MOST)).map((q) => ({
-      ...q, joints: q.kind === 'border' ? q.joints : [...new Set([...q.joints, ...candidates(q.vertex)])].slice(0, 6), edit: null, fine: false, thumb: null,
+      ...q, joints: q.kind === 'border' ? q.joints : [...new Set([...q.joints, ...candidates(q.vertex)])].slice(0, 6), fine: false, thumb: null,
     }));
   });
   draw();
@@ -101,7 +126,7 @@ const startOf = () => (history.doc.start === 'file' ? session.opened : session.b
 async function picture() {
   for (const card of [...cards]) {
     if (!cards.includes(card)) return;
-    card.thumb = withJoints(onlyOf(card), () => view.thumbnail(104, 70, {at: {vertex: card.vertex, radius: radiusOf(card)}}));
+    card.thumb = withJoints(onlyOf(card), () => view.pictures.thumbnail(104, 70, {at: {among: shownOf(card), radius: radiusOf(card)}}));
     draw();
     await new Promise(requestAnimationFrame);
   }
@@ -113,12 +138,16 @@ function choose(card: Card | null) {
   drawBorder();
   if (card) {
     const joint = jointOf(card.joints[card.kind === 'border' ? 1 : 0]);
-    view.lookAt(card.vertex, radiusOf(card));
+    view.eye.lookAt(shownOf(card), radiusOf(card));
     selectJoint(joint);
-    swing(joint);
+    sweepCard(card);
+    document.querySelector('main')!.scrollIntoView();  // on a phone, where the question is below the view
   }
   draw();
 }
+
+/** The joints that a card asks about swing; that below a border first. */
+const sweepCard = ({kind, joints}: Card) => sweepOver((kind === 'border' ? [...joints].reverse() : joints).map(jointOf).filter((j) => j >= 0));
 
 /** The next card without an answer. */
 function next() {
@@ -126,19 +155,23 @@ function next() {
   const card = order.find((c) => !isDone(c));
   if (card) return choose(card);
   choose(null);
-  swing(-1);
-  view.frame();
+  sweepOver([]);
+  view.eye.frame();
 }
 
 // ---- answers
 
-/** Puts an edit into the document: instead of the one that answered the card before. */
-async function answer(card: Card, edit: Edit, merge = ''): Promise<void> {
+/** The edits with this answer instead of the one that the card had. Pins of one reach are one edit, and so hold against each other. */
+function withAnswer(card: Card, edit: Edit): Edit[] {
   const {edits} = history.doc;
-  const before = card.edit && edits.includes(card.edit) ? card.edit : null;
-  card.edit = edit;
-  const made = await tryEdit(before ? edits.map((e) => (e === before ? edit : e)) : [...edits, edit], merge);
-  if (!made) card.edit = before;
+  const before = editOf(card);
+  if (edit.op !== 'pin') return before ? edits.map((e) => (e === before ? edit : e)) : [...edits, edit];
+  const others = edits.flatMap((e) => (e !== before || e.op !== 'pin' ? [e] : e.pins.length > 1 ? [{...e, pins: e.pins.filter((p) => p.vertex !== card.vertex)}] : []));
+  const alike = (e: Edit) => JSON.stringify({...e, pins: []}) === JSON.stringify({...edit, pins: []});
+  return [...others.filter((e) => !alike(e)), {...edit, pins: [...others.filter(alike).flatMap((e) => (e.op === 'pin' ? e.pins : [])), ...edit.pins]}];
+}
+async function answer(card: Card, edit: Edit, merge = ''): Promise<void> {
+  await tryEdit(withAnswer(card, edit), merge);
   if (card === at && card.kind === 'place') showOnly({joints: [ownerOf(card.vertex), jointOf(card.joints[0])]});
   draw();
 }
@@ -148,23 +181,32 @@ const more = () => ({...(history.doc.held.length ? {locked: history.doc.held.map
 function give(card: Card, joint: string) {
   const {vertex} = card;
   if (card.kind === 'part') return answer(card, {op: 'assign', joint, parts: true, select: [{vertices: [vertex]}], ...more()});
-  const reach = card.edit?.op === 'pin' ? card.edit.reach : REACH;
-  return answer(card, {op: 'pin', pins: [{vertex, weights: {[joint]: 1}, strongest: true}], reach, ...more()});
+  return answer(card, {op: 'pin', pins: [{vertex, weights: {[joint]: 1}, strongest: true}], reach: reachOf(card) ?? REACH, ...more()});
 }
 const asInFile = (card: Card) => answer(card, {op: 'assign', as: 'file', parts: true, select: [{vertices: [card.vertex]}], ...more()});
 
+/** Of a pin; undefined: the card has none. */
+function reachOf(card: Card): number | undefined {
+  const edit = editOf(card);
+  return edit?.op === 'pin' ? edit.reach ?? REACH : undefined;
+}
 function setReach(card: Card, reach: number) {
-  if (card.edit?.op !== 'pin') return;
-  void answer(card, {...card.edit, reach: Number(Math.min(Math.max(reach, 0.01), 0.5).toPrecision(3))}, `reach ${card.vertex}`);
+  const edit = editOf(card);
+  if (edit?.op !== 'pin') return;
+  void answer(card, {...edit, pins: edit.pins.filter((p) => p.vertex === card.vertex), reach: Number(Math.min(Math.max(reach, 0.01), 0.5).toPrecision(3))}, `reach ${card.vertex}`);
 }
 
+function borderEdit(card: Card) {
+  const edit = editOf(card);
+  return edit?.op === 'border' ? edit : null;
+}
 /** The border's numbers: of the edit, and the width that it has by itself. */
 function borderIn(card: Card): {shift: number; width: number} {
-  const edit = card.edit?.op === 'border' ? card.edit : null;
+  const edit = borderEdit(card);
   return {shift: edit?.shift ?? 0, width: edit?.width ?? widthNow(card)};
 }
 function setBorder(card: Card, {shift, width}: {shift?: number; width?: number}) {
-  const edit = card.edit?.op === 'border' ? card.edit : null;
+  const edit = borderEdit(card);
   const [a, b] = card.joints.map(quotedPattern);
   const short = (x: number) => Number(x.toPrecision(3));
   void answer(card, {op: 'border', joints: [a, b], shift: short(shift ?? edit?.shift ?? 0), ...((width ?? edit?.width) ? {width: short(width ?? edit!.width!)} : {}), ...more()},
@@ -183,7 +225,7 @@ function drawBorder() {
     const of = (level: number) => borderOf(rows, opened.triangles, a, b, level);
     lines = {middle: of(0.5), rails: [of(0.9), of(0.1)]};
   }
-  view.setBorder(lines);
+  view.figure.setBorder(lines);
 }
 
 /** The place of a line that is nearest to a point, in bind space. */
@@ -208,10 +250,10 @@ let dragged: {line: number; from: Triple; middle: Triple; across: Triple; shift:
 /** Whether the pointer takes the border, or one of its rails. */
 export function beginBorder(x: number, y: number): boolean {
   if (session.step !== 'finish' || at?.kind !== 'border' || !lines) return false;
-  const line = view.borderAt(x, y);
-  const hit = line >= 0 ? view.surfaceAt(x, y) : null;
+  const line = view.picker.borderAt(x, y);
+  const hit = line >= 0 ? view.picker.surfaceAt(x, y) : null;
   if (!hit) return false;
-  swing(-1);
+  sweepOver([]);
   const middle = nearestOn(lines.middle, hit.bind);
   const [a, b] = lines.rails.map((rail) => nearestOn(rail, middle));
   const length = distance(a, b);
@@ -221,7 +263,7 @@ export function beginBorder(x: number, y: number): boolean {
   return true;
 }
 export function dragBorder(x: number, y: number): void {
-  const hit = dragged && view.surfaceAt(x, y);
+  const hit = dragged && view.picker.surfaceAt(x, y);
   if (!dragged || !hit || !at) return;
   const {line, from, middle, across, shift} = dragged;
   const along = (p: ArrayLike<number>, q: ArrayLike<number>) => across.reduce((sum, c, k) => sum + c * (p[k] - q[k]), 0);
@@ -232,17 +274,20 @@ export function endBorder(): boolean {
   const was = !!dragged;
   dragged = null;
   if (was) history.settle();
+  if (was && at) sweepCard(at);
   return was;
 }
 
 // ---- a place or a part that was clicked
 
+const placeCard = (vertex: number, joints = candidates(vertex)): Card => ({kind: 'place', vertex, point: [...placeOf(vertex)] as Triple, joints, fine: false, thumb: null});
+
 /** A click on the skin selects its owner, and asks whose the place is. */
 export function choosePlace(vertex: number | null): void {
   here = null;
   if (session.step === 'finish' && vertex !== null && canEdit() && session.rows) {
-    here = {kind: 'place', vertex, point: [...placeOf(vertex)] as Triple, joints: candidates(vertex), edit: null, fine: false, thumb: null};
-    swing(-1);
+    here = placeCard(vertex);
+    sweepOver([]);
     selectJoint(ownerOf(vertex));
   }
   draw();
@@ -250,7 +295,7 @@ export function choosePlace(vertex: number | null): void {
 /** Whether there is a loose part, which is then asked about. */
 export function choosePart(vertex: number): boolean {
   if (session.step !== 'finish' || !canEdit() || !isLoose(vertex)) return false;
-  here = {kind: 'part', vertex, point: [...placeOf(vertex)] as Triple, joints: candidates(vertex), edit: null, fine: false, thumb: null};
+  here = {kind: 'part', vertex, point: [...placeOf(vertex)] as Triple, joints: candidates(vertex), fine: false, thumb: null};
   choose(here);
   return true;
 }
@@ -269,23 +314,32 @@ function rootOfArea(): number {
   return positions.length ? Math.sqrt(area) : 0;
 }
 
-function pins(): {card: Card; vertex: number; name: string}[] {
+/** Those of the document, and the place that is asked about. */
+function pins(): {vertex: number; name: string}[] {
   if (session.step !== 'finish' || !session.rows) return [];
-  return [...cards, ...(here ? [here] : [])].flatMap((card) =>
-    card.kind === 'place' && (card === at || card === here || isDone(card)) ? [{card, vertex: card.vertex, name: nameOf(ownerOf(card.vertex))}] : []);
+  const answered = history.doc.edits.flatMap((e) => (e.op === 'pin' ? e.pins.flatMap(({vertex}) => vertex ?? []) : []));
+  const asked = [at, here].flatMap((card) => (card?.kind === 'place' ? [card.vertex] : []));
+  const vertices = session.info!.counts.vertices;
+  return [...new Set([...answered, ...asked])].filter((v) => v < vertices).map((vertex) => ({vertex, name: nameOf(ownerOf(vertex))}));
 }
+const cardAt = (vertex: number) => [...cards, ...(here ? [here] : [])].find((card) => card.kind === 'place' && card.vertex === vertex);
 function drawPins() {
-  refill(byId('pins'), ...pins().map(({card, vertex, name}, i) => el('button', {
-    key: vertex, type: 'button', class: 'pin', 'data-pin': i, 'aria-pressed': card === at || card === here, title: `${name}: the wheel changes how far it reaches`, 'aria-label': `Pin: ${name}`,
-    onClick: () => choose(card), onPointerLeave: () => view.setBrush(0, 0, null),
-    onWheel: (event: WheelEvent) => {
-      event.preventDefault();
-      if (card.edit?.op !== 'pin') return;
-      setReach(card, (card.edit.reach ?? REACH) * 1.15 ** -Math.sign(event.deltaY));
-      root ||= rootOfArea();
-      view.showRing(vertex, (card.edit.reach ?? REACH) * root);
-    },
-  }, swatch(colourOf(ownerOf(vertex))))));
+  refill(byId('pins'), ...pins().map(({vertex, name}, i) => {
+    const card = cardAt(vertex) ?? placeCard(vertex, []);
+    return el('button', {
+      key: vertex, type: 'button', class: editOf(card) ? 'pin' : 'pin asked', 'data-pin': i, 'aria-pressed': card === at || card === here,
+      title: `${name}: the wheel changes how far it reaches`, 'aria-label': `Pin: ${name}`,
+      onClick: () => choose(cardAt(vertex) ?? (here = placeCard(vertex))), onPointerLeave: () => view.ring.hide(),
+      onWheel: (event: WheelEvent) => {
+        event.preventDefault();
+        const reach = reachOf(card);
+        if (reach === undefined) return;
+        setReach(card, reach * 1.15 ** -Math.sign(event.deltaY));
+        root ||= rootOfArea();
+        view.ring.around(vertex, reachOf(card)! * root);
+      },
+    }, swatch(colourOf(ownerOf(vertex))));
+  }));
   placePins();
 }
 function placePins() {
@@ -293,12 +347,12 @@ function placePins() {
   for (const pin of byId('pins').children as HTMLCollectionOf<HTMLElement>) {
     const {vertex} = all[Number(pin.dataset.pin)] ?? {};
     if (vertex === undefined) continue;
-    const {x, y} = view.pixelOfVertex(vertex);
+    const {x, y} = view.figure.pixelOfVertex(vertex);
     pin.style.left = `${x}px`;
     pin.style.top = `${y}px`;
   }
 }
-view.cameraListeners.push(placePins);
+view.stage.cameraListeners.push(placePins);
 
 // ---- elements
 
@@ -323,6 +377,7 @@ const chip = (card: Card, name: string): VNode => el('button', {
 }, swatch(colourOf(jointOf(name))), name);
 
 function detail(card: Card): VNode[] {
+  const reach = reachOf(card);
   const all = session.info!.joints.flatMap((j): [string, string][] => (j.deforms ? [[j.name, j.name]] : []));
   const both = check('The other side too', 'The same on the mirrored side, with the partners of the joints', twin, (on) => (twin = on));
   const fine = el('div', {class: 'row'}, button(isDone(card) && !card.fine ? 'Next' : 'Fine', 'On to the next question', () => {
@@ -342,8 +397,8 @@ function detail(card: Card): VNode[] {
   return [title, el('div', {class: 'chips'}, ...card.joints.map((name) => chip(card, name)),
       card.kind === 'part' && session.opened!.ownRows && history.doc.start !== 'file' && button('As in the file', 'Its weights of the file come back', () => void asInFile(card).catch(showError), {class: 'chip'})),
     choice('Another joint', 'Any joint that moves skin', [['', 'choose'], ...all], '', (name) => name && void give(card, name).catch(showError)),
-    ...(card.edit?.op === 'pin' ? [slider('Reach', 'How far the answer spreads: a share of the square root of the surface', {min: 0.01, max: 0.3, step: 0.005}, card.edit.reach ?? REACH,
-                                          (v) => setReach(card, v), () => history.settle())] : []),
+    ...(reach === undefined ? [] : [slider('Reach', 'How far the answer spreads: a share of the square root of the surface', {min: 0.01, max: 0.3, step: 0.005}, reach,
+                                           (v) => setReach(card, v), () => history.settle())]),
     both, ...(card === here ? [] : [fine])];
 }
 
@@ -357,7 +412,7 @@ function draw() {
     const shown = at ?? here;
     refill(byId('finish-panel'),
       shown ? el('div', {key: `card ${cards.indexOf(shown)}`}, ...detail(shown)) : el('p', {class: 'dim'}, cards.length
-        ? 'Choose a card: each is a place where one answer is worth most. Or click the skin; a double click takes a loose part.' : 'Click the skin to say whose it is.'),
+        ? 'Choose a card, or click the skin; a double click takes a loose part.' : 'Click the skin to say whose it is.'),
       at && here && here !== at && el('div', {key: 'here'}, ...detail(here)),
       el('div', {class: 'row'}, el('small', {}, cards.length ? `${done} of ${cards.length} answered` : ''),
          button('Ask again', 'Questions about the weights as they are now', () => void ask(), {id: 'ask'})));
@@ -372,10 +427,10 @@ on(['character'], () => {
   root = 0;
 });
 on(['character', 'bound', 'weights', 'tool', 'options'], () => {
-  view.setThin(session.step === 'finish');
+  view.figure.setThin(session.step === 'finish');
   if (session.step !== 'finish') {
     here = at = null;
-    swing(-1);
+    sweepOver([]);
   } else if (canEdit() && !session.refining && asked !== startOf()) {
     void ask();
   }

@@ -11,6 +11,8 @@ const PATHS = {
   stop: 'M5 4h2v8H5zM9.500 4h2v8h-2z',
   eye: 'M1.500 8S4 3.800 8 3.800 14.500 8 14.500 8 12 12.200 8 12.200 1.500 8 1.500 8zM8 10a2 2 0 100-4 2 2 0 000 4z',
   lock: 'M4 7.500h8v6H4zM5.500 7.500V5.200a2.500 2.500 0 015 0v2.300',
+  opened: 'M4 6l4 4 4-4',
+  closed: 'M6 4l4 4-4 4',
   twin: 'M8 2v12M6 5L2.500 8 6 11M10 5l3.500 3-3.500 3',
 } as const;
 export type Icon = keyof typeof PATHS;

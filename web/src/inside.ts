@@ -1,4 +1,4 @@
-// What is drawn of the inside of a character: leaves of its volume, and defects of its mesh.
+// What is drawn inside and over a character: leaves of its volume, defects of its mesh, and parts that others hide.
 import * as THREE from 'three';
 import type {Defects} from 'sinew-skin';
 import {behind} from './looks';
@@ -44,27 +44,39 @@ export class Leaves {
   }
 }
 
-/** Defects over a surface, whose places they share: triangles in a colour, edges as lines; what is hidden is drawn faintly. */
+/** Some triangles or lines of a surface, whose places, colours and rows they share. */
+function over(surface: THREE.BufferGeometry, index: number[]): THREE.BufferGeometry {
+  const geometry = new THREE.BufferGeometry();
+  for (const name of ['position', 'normal', 'color', ...ROW_ATTRIBUTES]) {
+    const attribute = surface.getAttribute(name);
+    if (attribute) geometry.setAttribute(name, attribute);
+  }
+  geometry.setIndex(index);
+  return geometry;
+}
+
+/** The triangles of some vertices (1), faintly through what hides them. */
+export function partThrough(surface: THREE.BufferGeometry, rows: RowShader, vertices: Uint8Array): THREE.Group {
+  const corners = surface.getIndex()!.array;
+  const faces: number[] = [];
+  for (let t = 0; t < corners.length; t += 3) if (vertices[corners[t]]) faces.push(corners[t], corners[t + 1], corners[t + 2]);
+  const drawn = new THREE.Mesh(over(surface, faces), rows.patch(new THREE.MeshLambertMaterial({vertexColors: true, side: THREE.DoubleSide, depthTest: false, transparent: true, opacity: 0.4})));
+  drawn.frustumCulled = false;
+  return new THREE.Group().add(drawn);
+}
+
+/** Defects over a surface: triangles in a colour, edges as lines; what is hidden is drawn faintly. */
 export function defectsOver(surface: THREE.BufferGeometry, rows: RowShader, defects: Defects, colours: Record<'intersecting' | 'boundary' | 'nonmanifold', Colour>): THREE.Group {
   const group = new THREE.Group();
-  const part = (index: number[]) => {
-    const geometry = new THREE.BufferGeometry();
-    for (const name of ['position', 'normal', ...ROW_ATTRIBUTES]) {
-      const attribute = surface.getAttribute(name);
-      if (attribute) geometry.setAttribute(name, attribute);
-    }
-    geometry.setIndex(index);
-    return geometry;
-  };
   const corners = surface.getIndex()!.array;
   const faces: number[] = [];
   defects.triangles.forEach((t, i) => t === 1 && faces.push(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]));
-  group.add(new THREE.Mesh(part(faces), rows.patch(new THREE.MeshLambertMaterial({color: colourOf(colours.intersecting), side: THREE.DoubleSide, ...behind(1)}))));
+  group.add(new THREE.Mesh(over(surface, faces), rows.patch(new THREE.MeshLambertMaterial({color: colourOf(colours.intersecting), side: THREE.DoubleSide, ...behind(1)}))));
   for (const [kind, c] of [[1, colours.boundary], [3, colours.nonmanifold]] as const) {
     const ends: number[] = [];
     for (let i = 0; i < defects.edges.length; i += 3)
       if (defects.edges[i + 2] === kind) ends.push(defects.edges[i], defects.edges[i + 1]);
-    const lines = part(ends);
+    const lines = over(surface, ends);
     const of = {color: colourOf(c)};
     group.add(new THREE.LineSegments(lines, rows.patch(new THREE.LineBasicMaterial(of))),
               new THREE.LineSegments(lines, rows.patch(new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2}))));
@@ -73,8 +85,8 @@ export function defectsOver(surface: THREE.BufferGeometry, rows: RowShader, defe
   return group;
 }
 
-/** Removes them, and leaves the surface as it is. */
-export function removeDefects(group: THREE.Group): void {
+/** Removes what lies over a surface, and leaves the surface as it is. */
+export function removeOver(group: THREE.Group): void {
   group.traverse((part) => {
     if (!(part instanceof THREE.Mesh || part instanceof THREE.LineSegments)) return;
     part.geometry.attributes = {};  // those of the surface, which disposing would take from the card

@@ -23,7 +23,7 @@ const KEYS: [string, string, () => void][] = [
   ['s', 'Skeleton on or off', toggleSkeleton],
   ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
-  ['f', 'See the selected joint, otherwise the whole character', () => view.frameSelection()],
+  ['f', 'See the selected joint, otherwise the whole character', () => view.eye.frameSelection()],
   ['[', 'A smaller brush', () => resize(-1)],
   [']', 'A larger brush', () => resize(1)],
   ['k', 'Keep the pose as a key on the time line', keepPose],
@@ -112,7 +112,7 @@ function setTheme() {
   document.documentElement.dataset.theme = theme;
   byId('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
   const style = getComputedStyle(document.documentElement);
-  view.setBackground(style.getPropertyValue('--view').trim(), style.getPropertyValue('--view-line').trim());
+  view.stage.setBackground(style.getPropertyValue('--view').trim(), style.getPropertyValue('--view-line').trim());
 }
 byId('theme').addEventListener('click', () => {
   theme = theme === 'dark' ? 'light' : 'dark';

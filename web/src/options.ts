@@ -5,7 +5,7 @@ import {presetIn, valueIn} from './values';
 import {inPage} from './words';
 
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
-export const helpOf = (name: string) => inPage(optionOf(name)?.help ?? '');
+export const helpOf = (name: string) => inPage(optionOf(name)?.help ?? '').replace(/ \(docs\/[^)]*\)/g, '');
 
 const presetOf = (name: string) => presetIn(session.options, history.doc.settings, name);
 export const valueOf = (name: string) => valueIn(session.options, history.doc.settings, name);

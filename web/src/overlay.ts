@@ -8,8 +8,6 @@ import type {OnEdges} from './places';
 /** From the place of a vertex in the shown pose. */
 export type PlaceOf = (vertex: number, out: [number, number, number]) => void;
 
-type ToPixels = (place: THREE.Vector3) => {x: number; y: number};
-
 interface Line {
   on: OnEdges;
   /** Two points for each segment, in bind space, in the shown pose. */
@@ -50,25 +48,8 @@ export class Overlay {
     }
   }
 
-  /** The line that is nearest to a place of the screen, within some pixels; -1: none. `toPixels`: from bind space. */
-  nearest(x: number, y: number, within: number, toPixels: ToPixels): number {
-    const near = this.lines.map((_, line) => this.distance(line, x, y, toPixels).least);
-    const least = Math.min(...near);
-    return least < within ? near.indexOf(least) : -1;
-  }
-  /** The point of the first line that is nearest to a place of the screen. */
-  place(x: number, y: number, toPixels: ToPixels): {x: number; y: number} | null {
-    return this.lines.length ? this.distance(0, x, y, toPixels).at : null;
-  }
-  private distance(line: number, x: number, y: number, toPixels: ToPixels) {
-    const {places} = this.lines[line];
-    const p = new THREE.Vector3();
-    let at: {x: number; y: number} | null = null, least = Infinity;
-    for (let i = 0; i < places.length; i += 3) {
-      const pixel = toPixels(p.fromArray(places, i));
-      const d = Math.hypot(pixel.x - x, pixel.y - y);
-      if (d < least) [least, at] = [d, pixel];
-    }
-    return {least, at};
+  /** The points of each line in bind space, in the shown pose. */
+  points(): THREE.Vector3[][] {
+    return this.lines.map(({places}) => Array.from({length: places.length / 3}, (_, i) => new THREE.Vector3().fromArray(places, 3 * i)));
   }
 }

@@ -1,5 +1,5 @@
 // The pointer over the views: selects joints and vertices, paints, draws. cross.ts is the pointer for the keyboard.
-import {beginStroke, continueStroke, endStroke, type Pressed} from './brush';
+import {beginStroke, continueStroke, endStroke, hoverBrush, type Pressed} from './brush';
 import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
 import {beginBorder, choosePart, choosePlace, dragBorder, endBorder} from './finish';
@@ -34,7 +34,7 @@ views.addEventListener('pointerdown', (event) => {
     endDrag();
   }
   finger = -1;
-  view.setOrbit(true);
+  view.stage.setOrbit(true);
 }, {capture: true});
 views.addEventListener('pointerdown', (event) => {
   // Two fingers are not a click.
@@ -48,13 +48,13 @@ views.addEventListener('pointerdown', (event) => {
       !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined) && !beginBorder(x, y)) return;
   finger = event.pointerId;
   since = event.timeStamp;
-  view.setOrbit(false);
+  view.stage.setOrbit(false);
   (event.target as Element).setPointerCapture(event.pointerId);
 });
 views.addEventListener('pointermove', (event) => {
-  if (session.tool === 'paint' && event.isPrimary) view.setBrush(event.clientX, event.clientY, view.isBeside(event.clientX) ? null : session.brush.radius);
+  if (event.isPrimary) hoverBrush(event.clientX, event.clientY);
   // The name of the joint under a mouse that only moves.
-  const over = event.pointerType === 'mouse' && !event.buttons && session.info ? view.jointAt(event.clientX, event.clientY) : -1;
+  const over = event.pointerType === 'mouse' && !event.buttons && session.info ? view.picker.jointAt(event.clientX, event.clientY) : -1;
   hover.hidden = over < 0;
   if (over >= 0) {
     const {left, top} = views.getBoundingClientRect();
@@ -73,34 +73,34 @@ function end(event: PointerEvent) {
   const acted = finger >= 0;  // a stroke or a drag, also one that undo has ended
   down = null;
   finger = -1;
-  if (event.pointerType === 'touch') view.setBrush(0, 0, null);
+  if (event.pointerType === 'touch') view.ring.hide();
   endStroke();
   endDrag();
   endBorder();
-  if (acted) view.setOrbit(true);
-  else if (click && event.button === 0 && !view.turning && !view.overGizmo)
+  if (acted) view.stage.setOrbit(true);
+  else if (click && event.button === 0 && !view.handle.turning && !view.handle.under)
     pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined, event.shiftKey);
 }
 /** A click selects the joint under the pointer, otherwise adds one (while drawing), otherwise selects the vertex. `also`: beside the
  * selected vertices. */
 export function pick(x: number, y: number, within?: number, also = false): void {
   if (!session.info) return;
-  const joint = also ? -1 : view.jointAt(x, y, within);
+  const joint = also ? -1 : view.picker.jointAt(x, y, within);
   if (joint >= 0) selectJoint(joint);
   else if (session.tool === 'draw') addAt(x, y);
   else {
-    const vertex = view.surfaceAt(x, y)?.vertex ?? null;
+    const vertex = view.picker.surfaceAt(x, y)?.vertex ?? null;
     probe(vertex, also);
     if (!also) choosePlace(vertex);
   }
 }
 views.addEventListener('dblclick', (event) => {
-  const hit = session.tool === 'look' && view.surfaceAt(event.clientX, event.clientY);
-  if (hit && !choosePart(hit.vertex)) view.focus(event.clientX, event.clientY);
+  const hit = session.tool === 'look' && view.picker.surfaceAt(event.clientX, event.clientY);
+  if (hit && !choosePart(hit.vertex)) view.eye.focus(hit.place);
 });
 views.addEventListener('pointerup', end);
 views.addEventListener('pointercancel', end);
 views.addEventListener('pointerleave', () => {
-  view.setBrush(0, 0, null);
+  view.ring.hide();
   hover.hidden = true;
 });

@@ -7,7 +7,7 @@ import {request, shownPose} from './work';
 import {keepPose} from './timeline';
 import {boundPose, restsBound, turnsOf} from './rest';
 import type {Pose} from './track';
-import type {Quaternion} from './view';
+import type {Quaternion} from './handle';
 
 let playing = false;
 let chosen = {name: '', share: 1, pose: history.doc.pose};  // the pose taken from the list, and its share
@@ -117,9 +117,9 @@ on(['character', 'clip'], () => {
 });
 on(['bound', 'options'], draw);
 on(['selection', 'time'], () => {
-  if (!view.turning && !typing) draw();
+  if (!view.handle.turning && !typing) draw();
 });
 // A pose from the list may be changed by hand or undone.
 history.listen((doc, before) => {
-  if (doc.pose !== before.pose && !view.turning && !typing) draw();
+  if (doc.pose !== before.pose && !view.handle.turning && !typing) draw();
 });

@@ -78,7 +78,7 @@ export async function bind(): Promise<boolean> {
         session.difference = early.difference;
         session.compared = null;
         session.editReport = early.editReport;
-        if (session.tool !== 'draw') view.setPose(matrices, early.posed, early.posedBeside);
+        if (session.tool !== 'draw') view.figure.setPose(matrices, early.posed, early.posedBeside);
         notify('bound', 'weights');
       });
       if (core.behind) return;
@@ -107,7 +107,7 @@ async function useKept(binding: KeptBinding) {
   session.bound = {...made, seconds: binding.seconds, first: binding.first, coarse: false};
   session.stale = workOf(history.doc, binding.doc, session.groups) === 'bind';
   session.info = await client.describe(settingsOf(history.doc));
-  view.setJoints(session.info);
+  view.figure.setJoints(session.info);
   await weigh(session.stale ? binding.doc : history.doc);
 }
 
@@ -182,13 +182,13 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
       if (session.mode === 'look') session.mode = 'joints';
     } else if (doc && !session.bare) {
       session.info = await client.describe(settingsOf(history.doc));
-      view.setJoints(session.info);
+      view.figure.setJoints(session.info);
     }
     if (history.doc.start === 'file' && opened.ownRows) await weigh(history.doc);
     if (canEdit()) session.step = 'finish';
     notify('character', 'tool');
     await pose();
-    view.frame(bare || flat ? 'front' : view.plane ?? 'corner');  // from the front, a click hits the middle of the body
+    view.eye.frame(bare || flat ? 'front' : view.figure.plane ?? 'corner');  // from the front, a click hits the middle of the body
   });
 }
 
@@ -221,7 +221,7 @@ history.listen((doc, before) => {
       if (!lost && session.tool === 'draw' && sameTree(bones, before.bones)) {
         // A joint is being dragged: panels are updated at once.
         session.info = info;
-        view.replaceJoints(info);
+        view.figure.replaceJoints(info);
         return notify('moved');
       }
       showJoints(info);
@@ -255,14 +255,14 @@ async function describe() {
   if (!session.opened || core.behind) return;
   try {
     session.info = await client.describe(settingsOf(history.doc));
-    view.setJoints(session.info);
+    view.figure.setJoints(session.info);
     notify('joints');
   } catch (error) {
     showError(error);
   }
 }
 
-view.onTurn = (joint, rotation, done) => {
+view.handle.onTurn = (joint, rotation, done) => {
   history.change({pose: {...shownPose(), [joint]: [...fromRest(session.base, joint, rotation)]}}, `turn ${joint}`);
   if (done) {
     history.settle();

@@ -78,12 +78,12 @@ export function setStep(next: Step, drawing = false): void {
   placeHandle();
   if (tool === 'paint' && session.joint >= 0 && session.rows) session.mode = 'weight';
   if (next === 'finish' && session.rows && session.mode === 'look') session.mode = 'joints';
-  if (tool !== 'paint') view.setBrush(0, 0, null);
-  view.setOrbit(true);
-  view.turnByRight(tool === 'paint');
+  if (tool !== 'paint') view.ring.hide();
+  view.stage.setOrbit(true);
+  view.stage.turnByRight(tool === 'paint');
   if (drawing) {
     setClip(-1);
-    view.bindPose();
+    view.figure.bindPose();
   } else if (core.behind) {
     void alone(catchUp).then(() => request('pose'));
   } else {
@@ -114,7 +114,7 @@ export function setTime(time: number | null): void {
 }
 
 function placeHandle() {
-  view.setGizmo(session.tool === 'turn' && session.joint >= 0 && session.clip < 0);
+  view.handle.set(session.tool === 'turn' && session.joint >= 0 && session.clip < 0);
 }
 
 /** Shows the weights of a vertex; `also`: beside those that are shown, or no longer. */

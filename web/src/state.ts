@@ -31,7 +31,7 @@ function makeView(): View {
     throw error;
   }
 }
-view.onLost = (lost) => notice(lost ? 'The browser has taken the graphics context away. The work is kept; the view comes back when the browser gives it again.' : '');
+view.stage.onLost = (lost) => notice(lost ? 'The browser has taken the graphics context away. The work is kept; the view comes back when the browser gives it again.' : '');
 
 /** The state that the panels share. Each panel writes its own fields. */
 export const session = {

@@ -20,7 +20,7 @@ export type Edit =
   | ({op: 'pin'; pins: readonly Pin[]; reach?: number} & Painted)
   | ({op: 'assign'; joint?: string; as?: 'file'; parts?: true} & Painted)
   | ({op: 'border'; joints: readonly [string, string]; shift?: number; width?: number} & Painted)
-  /** An entry of an edit list that the page cannot make, as its file has it. */
+  /** An entry of an edit list as its file has it: with a selection or patterns of names that the page does not have. */
   | {op: 'other'; list: 'falloff' | 'rigid' | 'edits'; entry: Readonly<Record<string, unknown>>};
 /** A row that is known: at a vertex, or at a place of the surface. */
 export interface Pin {
@@ -279,6 +279,9 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
   return weigh ? 'weigh' : doc.pose !== before.pose || doc.track !== before.track ? 'pose' : 'none';
 }
 
+/** The keys of edits that name joints. */
+export const NAMES = ['joint', 'joints', 'with', 'locked'];
+
 /** A renamed or removed joint: its settings are renamed or removed. Poses and keys refer to numbers and are removed. */
 export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: string | null = null): Partial<Doc> {
   const keys = doc.track.keys.length ? {track: {...doc.track, keys: []}} : {};
@@ -286,25 +289,14 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
   const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
   const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
   const edits = doc.edits.flatMap((e): Edit[] => {
-    if (e.op !== 'other' && 'locked' in e && e.locked?.includes(from)) e = {...e, locked: list(e.locked)};
-    if (e.op === 'replace') {
-      if (e.joints !== from && e.with !== from) return [e];
-      return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
-    }
-    const named = (name: string) => (name === from ? to : name);
-    if (e.op === 'pin') {
-      const pins = e.pins.flatMap((pin) => {
-        const weights = Object.entries(pin.weights).map(([name, w]) => [named(name), w] as const);
-        return weights.every(([name]) => name) ? [{...pin, weights: Object.fromEntries(weights) as Record<string, number>}] : [];
-      });
-      return pins.length ? [{...e, pins}] : [];
-    }
-    if (e.op === 'border') {
-      const [a, b] = e.joints.map(named);
-      return a && b ? [{...e, joints: [a, b]}] : [];
-    }
-    if (e.op === 'scale' || e.op === 'multiply') return e.joints !== from ? [e] : to ? [{...e, joints: to}] : [];
-    return e.op === 'other' || !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
+    const pins = (e.op === 'pin' && e.pins) || [], entry = {...e} as Record<string, unknown>;
+    const named = [...NAMES.map((key) => entry[key] ?? []), ...pins.map(({weights}) => Object.keys(weights))].flat();
+    if (e.op === 'other' || !named.includes(from)) return [e];
+    if (!to && ['joint', 'joints', 'with'].some((key) => [entry[key]].flat().includes(from))) return [];
+    for (const key of NAMES) if (entry[key]) entry[key] = Array.isArray(entry[key]) ? list(entry[key]) : list([entry[key] as string])[0];
+    const kept = pins.filter(({weights}) => to || !(from in weights));
+    if (pins.length) entry.pins = kept.map((pin) => ({...pin, weights: Object.fromEntries(Object.entries(pin.weights).map(([name, w]) => [name === from ? to : name, w]))}));
+    return pins.length && !kept.length ? [] : [entry as Edit];
   });
   return {bones, pose: {}, poses: [], ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), held: list(doc.held), falloff, edits};
 }

@@ -33,7 +33,7 @@ const css = ([r, g, b]: readonly number[]) => {
   return `rgb(${byte(r)} ${byte(g)} ${byte(b)})`;
 };
 export const swatch = (colour: readonly number[]) => el('span', {class: 'swatch', style: `background:${css(colour)}`});
-export const colourOf = (j: number) => [...view.jointPalette.subarray(j * 3, j * 3 + 3)];
+export const colourOf = (j: number) => [...view.figure.palette.subarray(j * 3, j * 3 + 3)];
 
 function largest(values: Float32Array): number {
   let most = 0;
@@ -44,8 +44,8 @@ function largest(values: Float32Array): number {
 /** The joints' colours; where only some are to be in colour, the others are grey. */
 function palette(): Float32Array {
   const joints = session.only?.joints;
-  if (!joints) return view.jointPalette;
-  const out = new Float32Array(view.jointPalette.length).fill(0.22);
+  if (!joints) return view.figure.palette;
+  const out = new Float32Array(view.figure.palette.length).fill(0.22);
   for (const j of joints) out.set(colourOf(j), j * 3);
   return out;
 }
@@ -64,13 +64,13 @@ function recolour() {
   view.setBeside(beside);
   if (rows !== shown.rows || beside !== shown.beside || session.opened !== shown.opened) {
     shown = {rows, beside, opened: session.opened};
-    view.setRows(rows, beside ? session.opened.ownRows : null);
+    view.figure.setRows(rows, beside ? session.opened.ownRows : null);
   } else if (rows && session.painted.length) {
-    view.setRows(rows, null, Uint32Array.from(session.painted).sort());
+    view.figure.setRows(rows, null, Uint32Array.from(session.painted).sort());
   }
   session.painted = [];
   byId('beside').hidden = !beside;
-  const colours = view.colours;
+  const colours = view.figure.colours;
   colours.fill(0.3);
   if (mode === 'joints' && rows) {
     blendColours(rows, palette(), colours);
@@ -85,26 +85,27 @@ function recolour() {
     marks.forEach((m, v) => colours.set(MARKS[m].colour, v * 3));
   }
   const {ownRows} = session.opened;
-  const other = view.coloursBeside;
+  const other = view.figure.coloursBeside;
   if (beside && other && ownRows) {
     other.set(colours);
     // The file has neither coverage nor changes by hand, and no difference to itself: its side shows its joints.
     if (['joints', 'coverage', 'difference', 'marks'].includes(mode)) blendColours(ownRows, palette(), other);
     if (mode === 'weight' && joint >= 0) weightColours(ownRows, joint, other);
   }
-  view.setSurface(mode === 'look');
-  view.setVoxels(mode === 'voxels' ? session.voxels?.leaves ?? null : null, cut, VOXELS);
-  view.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
+  view.figure.setSurface(mode === 'look');
+  view.figure.setVoxels(mode === 'voxels' ? session.voxels?.leaves ?? null : null, cut, VOXELS);
+  view.figure.setThrough((mode === 'joints' && rows && session.only?.vertices) || null);
+  view.figure.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
 }
 
 /** How many vertices have another colour than their weights say, where the surface shows joints or a weight. For tests. */
 export function wrongColours(): number {
   const {mode, rows, joint, only} = session;
   if (!rows || only?.vertices || !(mode === 'joints' || (mode === 'weight' && joint >= 0))) return 0;
-  const wanted = new Float32Array(view.colours.length);
+  const wanted = new Float32Array(view.figure.colours.length);
   if (mode === 'joints') blendColours(rows, palette(), wanted);
   else weightColours(rows, joint, wanted);
-  return wanted.reduce((n, c, i) => n + Number(Math.abs(c - view.colours[i]) > 1e-4), 0);
+  return wanted.reduce((n, c, i) => n + Number(Math.abs(c - view.figure.colours[i]) > 1e-4), 0);
 }
 
 /** Does something while the surface shows joints, all or only some. */
@@ -137,7 +138,7 @@ function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.v
     el('div', {class: 'key'}, swatch(VOXELS.within), `inside: ${number(leaves.length / 5 - boundary)}`),
     slider('Cut away', 'From the front', {min: 0, max: 1, step: 0.02}, cut, (v) => {
       cut = v;
-      view.setVoxels(leaves, cut, VOXELS);
+      view.figure.setVoxels(leaves, cut, VOXELS);
     }, () => {}),
   ];
 }

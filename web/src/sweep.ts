@@ -29,7 +29,7 @@ let stops: Stop[] = [];
 let measured: (Damage | null)[] = [];
 let thumbs: (ImageData | null)[] = [];
 let playing = false, time = 0;
-let swung = -1;  // the joint that alone swings
+let swung: readonly number[] = [];  // joints of a card: they alone are swept, before the poses
 
 /** A turn of a joint across its bone. */
 function swingOf(joint: number): Turn {
@@ -81,7 +81,7 @@ async function measure() {
     const posed = await client.deform(await client.matricesOf({joints: poseNumbers(stop.pose, info.joints.length, base)}), session.dual, false);
     if (mine !== run || !posed) return;
     measured[i] = meter.meter.of(posed.positions);
-    if (stop.joint < 0) thumbs[i] = withJoints(null, () => view.thumbnail(...THUMB, {posed: posed.positions}));
+    if (stop.joint < 0) thumbs[i] = withJoints(null, () => view.pictures.thumbnail(...THUMB, {posed: posed.positions}));
     draw();
     await new Promise((resolve) => setTimeout(resolve));
     if (mine !== run) return;
@@ -89,6 +89,9 @@ async function measure() {
 }
 
 // ---- playing
+
+/** What is swept. */
+const sweptNow = (): Stop[] => (swung.length ? [...swung.map(swinging), ...stops.filter((s) => s.joint < 0)] : stops);
 
 /** A share of a pose. */
 const part = (pose: Pose, share: number): Pose => Object.fromEntries(Object.entries(pose).map(([j, turn]) => [j, partOf([...turn] as Turn & [number, number, number, number], share)]));
@@ -99,22 +102,25 @@ function show(stop: Stop, share: number) {
 
 export function stop(): void {
   playing = false;
-  swung = -1;
   draw();
 }
+
+let turn = 0;  // of play(): a frame that an earlier one asked for does nothing
 
 function play() {
   if (playing) return;
   playing = true;
+  const mine = ++turn;
   let last = performance.now();
   const step = (now: number) => {
-    if (!playing || session.step !== 'finish') return (playing = false, draw());
+    if (!playing || mine !== turn) return;
+    if (session.step !== 'finish') return stop();
     time += Math.max(0, now - last) / 1000;  // the first frame may have begun before this call
     last = now;
-    const length = (swung >= 0 ? 1 : stops.length) * SECONDS;
-    if (!length) return stop();
-    time %= length;
-    const at = swung >= 0 ? swinging(swung) : stops[Math.floor(time / SECONDS)];
+    const all = sweptNow();
+    if (!all.length) return stop();
+    time %= all.length * SECONDS;
+    const at = all[Math.floor(time / SECONDS)];
     const phase = (time / SECONDS) % 1;
     // To one side, and for a joint then to the other.
     const share = at.joint >= 0 ? Math.sin(2 * Math.PI * phase) : Math.sin(Math.PI * phase) ** 2;
@@ -126,24 +132,25 @@ function play() {
   draw();
 }
 
-/** Lets one joint swing, as the question of a card needs; -1: none. Not where motion is unwanted. */
-export function swing(joint: number): void {
+/** Sweeps what a card asks about: its joints out and back, then the poses; none: the pose of the document is shown again, and the sweep
+ * is the whole one. By itself only where motion is wanted. */
+export function sweepOver(joints: readonly number[]): void {
   stop();
   time = 0;
   passPose(null);
-  if (joint < 0 || still.matches || !session.info) return;
-  swung = joint;
-  play();
+  swung = joints;
+  if (joints.length && !still.matches) play();
 }
 
 /** Shows a pose at its full extent; with the place that it damages most. */
 function jump(i: number, look: boolean) {
   stop();
   if (session.only) showOnly(null);  // the whole result
+  swung = [];
   time = (i + (stops[i].joint >= 0 ? 0.25 : 0.5)) * SECONDS;
   show(stops[i], 1);
   const damage = measured[i];
-  if (look && damage && damage.stretched + damage.folded > 0) view.lookAt(damage.vertex, 0.12 * sizeOf());
+  if (look && damage && damage.stretched + damage.folded > 0) view.eye.lookAt([damage.vertex], 0.12 * sizeOf());
   draw();
 }
 const sizeOf = () => {
@@ -170,7 +177,9 @@ const titleOf = (i: number) => {
 /** Where the sweep is. */
 function place() {
   const head = document.getElementById('sweep-head');
-  if (head) head.style.left = `${(100 * time) / (Math.max(stops.length, 1) * SECONDS)}%`;
+  const at = sweptNow()[Math.floor(time / SECONDS)];
+  const bar = at ? stops.findIndex((s) => s.joint === at.joint && s.name === at.name) : 0;
+  if (head) head.style.left = `${(100 * (bar + (time / SECONDS) % 1)) / Math.max(stops.length, 1)}%`;
 }
 
 function draw() {
@@ -209,6 +218,7 @@ function renew() {
 let entered = false;
 on(['character'], () => {
   stop();
+  swung = [];
   measured = [];
   thumbs = [];
   time = 0;
@@ -217,7 +227,7 @@ on(['character', 'bound', 'weights', 'tool'], () => {
   renew();
   const here = session.step === 'finish' && stops.length > 0;
   // Motion begins by itself where the machine can draw it.
-  if (here && !entered && !still.matches && (view.card || session.info!.counts.vertices < 60_000)) play();
+  if (here && !entered && !still.matches && (view.stage.card || session.info!.counts.vertices < 60_000)) play();
   entered = here;
 });
 on(['interrupt'], stop);

@@ -10,11 +10,11 @@ const titleOf = ({help, needs, can}: {help: string; needs?: string; can: () => b
 let skeleton = true, wire = false;
 
 export function toggleSkeleton(): void {
-  view.setSkeleton((skeleton = !skeleton));
+  view.figure.setSkeleton((skeleton = !skeleton));
   draw();
 }
 export function toggleWire(): void {
-  view.setWireframe((wire = !wire));
+  view.figure.setWireframe((wire = !wire));
   draw();
 }
 
@@ -34,19 +34,19 @@ function draw() {
       ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
                                  {'aria-pressed': session.beside})] : []),
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
-      button('Frame', 'See the whole character; F sees the selected joint', () => view.frame()),
+      button('Frame', 'See the whole character; F sees the selected joint', () => view.eye.frame()),
       ...(session.tool === 'draw' ? [] : [button('Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
-      ...sides().map((from) => button(from[0].toUpperCase() + from.slice(1), `Straight from the ${from}`, () => view.frame(from))),
+      ...sides().map((from) => button(from[0].toUpperCase() + from.slice(1), `Straight from the ${from}`, () => view.eye.frame(from))),
     ),
     group(...shown(MODES).map((m) => button(m.name, titleOf(m), () => void setMode(m.mode),
                                      {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
   );
-  view.covered = byId('tools').offsetTop + byId('tools').offsetHeight;
+  view.stage.covered = byId('tools').offsetTop + byId('tools').offsetHeight;
 }
 /** From where the character can be seen by a button: joints are drawn from two sides, and a flat figure is seen from one. */
 function sides(): ('front' | 'side' | 'top')[] {
   if (session.flat) return ['front'];
-  if (view.plane) return [view.plane];
+  if (view.figure.plane) return [view.figure.plane];
   return session.tool === 'draw' ? ['front', 'side'] : [];
 }
 on(['character', 'bound', 'options', 'mode', 'tool', 'selection', 'timeline'], draw);

@@ -1,6 +1,6 @@
 // The keys of the time line: poses at given times, and the poses between them. No DOM.
 import {between} from './angles';
-import type {Quaternion} from './view';
+import type {Quaternion} from './handle';
 
 /** By joint: a rotation x, y, z, w along the joint's own axes. A joint that is missing has its bind pose. */
 export type Pose = Readonly<Record<number, readonly [number, number, number, number]>>;

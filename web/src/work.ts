@@ -172,7 +172,7 @@ export async function pose() {
   const {opened, info} = session;
   if (!opened || !info || core.behind || session.bare || session.tool === 'draw') return;
   const matrices = await shownMatrices(info.joints.length);
-  const drawn = !session.dual && view.setMatrices(matrices);
+  const drawn = !session.dual && view.figure.setMatrices(matrices);
   // The places of vertices are not needed while one pose follows another.
   if (drawn && pending === 'none') await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, PAUSE);
@@ -182,8 +182,8 @@ export async function pose() {
   const normals = !drawn && !!opened.normals;
   const posed = await client.deform(matrices.slice(), session.dual, normals);
   const beside = canCompare() && session.beside ? await client.deform(matrices.slice(), session.dual, normals, true) : null;
-  if (drawn) view.setPlaces(posed, beside);
-  else view.setPose(matrices, posed, beside);
+  if (drawn) view.figure.setPlaces(posed, beside);
+  else view.figure.setPose(matrices, posed, beside);
 }
 
 /** Whether there are weights that edits can change. */
@@ -230,7 +230,7 @@ export async function catchUp() {
 export function showJoints(info: ModelInfo) {
   session.info = info;
   if (session.joint >= info.joints.length) session.joint = -1;
-  view.replaceJoints(info);
+  view.figure.replaceJoints(info);
   view.select(session.joint);
   notify('options', 'clip', 'selection');
 }

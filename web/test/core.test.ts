@@ -10,7 +10,7 @@ import {resolutionOf} from '../src/volume';
 import {Core, SinewError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from 'sinew-skin';
 import {EMPTY, animationOf, poseNumbers} from '../src/store';
 import {NO_TRACK, poseAt} from '../src/track';
-import type {Quaternion} from '../src/view';
+import type {Quaternion} from '../src/handle';
 
 const built = join(__dirname, process.env.SINEW_WEB === 'quick' ? '../../build/web-quick/web/core' : '../../build/web/web/core');
 const sinew = process.env.SINEW ?? join(__dirname, '../../build/release/sinew');

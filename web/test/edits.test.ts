@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {isEditList, withEdits} from '../src/edits';
-import {EMPTY, editsOf} from '../src/store';
+import {EMPTY, editsOf, withBones} from '../src/store';
 
 const LIST = {
   sinew: 'edits',
@@ -10,7 +10,7 @@ const LIST = {
   lock: {joints: ['Eye_*'], select: {mesh: 'Face'}},
   edits: [{op: 'set', joint: 'Spine', value: 0.5, select: [{sphere: {center: [0, 1, 0], radius: 0.1}}]},
           {op: 'smooth', length: 0.03, select: {joints: ['*Shoulder'], above: 0.2}}, {op: 'scale', joints: 'Arm', value: 0.5}, {op: 'multiply', joints: 'Arm', value: 2},
-          {op: 'replace', joints: 'Weapon_*', with: 'Hand'}, {op: 'mirror', from: 'left'}, {op: 'mirror', from: '+x'}],
+          {op: 'replace', joints: 'Weapon_*', with: 'Hand'}, {op: 'mirror', from: 'left'}, {op: 'of a later core', joint: 'Arm', amount: 3}],
 };
 
 describe('withEdits', () => {
@@ -21,7 +21,7 @@ describe('withEdits', () => {
     expect(written).toEqual(LIST);
     expect(doc.falloff).toEqual({Jaw: 0.8});
     expect(doc.locked).toEqual(['Eye_*']);
-    expect(doc.edits.filter((e) => e.op === 'other')).toHaveLength(6);
+    expect(doc.edits.filter((e) => e.op === 'other')).toHaveLength(5);
   });
 
   it('adds to what is there', () => {
@@ -32,6 +32,14 @@ describe('withEdits', () => {
     expect(doc.locked).toEqual(['B']);
     expect(doc.lockedWhere).toBe(null);
   });
+});
+
+it('a renamed joint is renamed in edits of every kind', () => {
+  const edits = [{op: 'of a later core', joint: 'A', amount: 3}, {op: 'pin', pins: [{vertex: 1, weights: {A: 0.5, B: 0.5}}, {vertex: 2, weights: {B: 1}}]},
+    {op: 'border', joints: ['A', 'B'], shift: 1}, {op: 'sharpen', locked: ['A', 'B']}, {op: 'scale', joints: 'B', value: 2}];
+  const doc = {...EMPTY, ...withEdits(EMPTY, JSON.stringify({sinew: 'edits', edits}))};
+  expect(withBones(doc, [], 'A', 'C').edits).toEqual(JSON.parse(JSON.stringify(edits).replaceAll('"A"', '"C"')));
+  expect(withBones(doc, [], 'A').edits).toEqual([{op: 'pin', pins: [{vertex: 2, weights: {B: 1}}]}, {op: 'sharpen', locked: ['B']}, edits[4]]);
 });
 
 it('an edit list is known by its first key', () => {

@@ -49,7 +49,7 @@ public:
     const std::array<float, kMesh>& mesh_features() const { return mesh_; }
 
 private:
-    static constexpr std::uint32_t kNone = DistanceTable::none;
+    static constexpr std::uint32_t kNone = no_index;
     struct JointFacts {
         Bone bone, link;                       // the longest of each
         std::optional<SegmentRuler> at;        // of that bone

@@ -23,7 +23,7 @@ bool InnerVolume::solid_voxel(const Point3& p) const {
     const bool in_grid =
         std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < domain_.transform.resolution;
     return in_grid &&
-           domain_.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])) != Domain::none;
+           domain_.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])) != no_index;
 }
 
 bool InnerVolume::joins(const Point3& a, const Point3& b) const {
@@ -61,7 +61,7 @@ std::optional<NodeHeat> InnerVolume::nearest(const JointSet& set, std::uint32_t 
     NodeHeat found;
     found.share = occluded ? 1 : rules_.hidden;
     found.how = NodeHeat::Way::through_volume;
-    for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
+    for (std::size_t k = first; k < first + table.width && table.joint[k] != no_index; ++k) {
         if (excludes(table.joint[k], part, place)) continue;
         if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);
         if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;

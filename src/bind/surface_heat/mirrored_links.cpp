@@ -59,11 +59,11 @@ std::vector<Limb> limbs_of(const Skeleton& skeleton, const Children& children, s
 
 /// For each limb the one that mirrors it, or limbs.size().
 std::vector<std::size_t> find_partners(const std::vector<Limb>& limbs) {
-    const std::size_t none = limbs.size();
-    std::vector<std::size_t> partner(limbs.size(), none);
+    const std::size_t alone = limbs.size();
+    std::vector<std::size_t> partner(limbs.size(), alone);
     for (std::size_t k = 0; k < limbs.size(); ++k)
-        for (std::size_t other = k + 1; other < limbs.size() && partner[k] == none; ++other)
-            if (partner[other] == none && mirrored(limbs[k], limbs[other])) partner[k] = other, partner[other] = k;
+        for (std::size_t other = k + 1; other < limbs.size() && partner[k] == alone; ++other)
+            if (partner[other] == alone && mirrored(limbs[k], limbs[other])) partner[k] = other, partner[other] = k;
     return partner;
 }
 

@@ -30,18 +30,18 @@ bool encloses(const MeshView& mesh, const Skeleton& skeleton, std::span<const Tr
 
 std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part,
                           std::span<const JointShare> shares, const PartRules& rules) {
-    if (shares.empty()) return DistanceTable::none;
+    if (shares.empty()) return no_index;
     const auto most = std::max_element(shares.begin(), shares.end(),
                                        [](const JointShare& a, const JointShare& b) { return a.share < b.share; });
     if (most->share >= rules.nearly_all) return most->joint;
-    if (most->share < rules.half) return DistanceTable::none;
+    if (most->share < rules.half) return no_index;
     for (const JointShare& other : shares) {
         if (&other == &*most || other.share < kLeastShare) continue;
         // Two joints of one chain turn against each other about the lower one.
         const bool below = is_ancestor(skeleton, most->joint, other.joint);
         const bool above = is_ancestor(skeleton, other.joint, most->joint);
-        if (!above && encloses(mesh, skeleton, part, other.joint)) return DistanceTable::none;
-        if (!below && encloses(mesh, skeleton, part, most->joint)) return DistanceTable::none;
+        if (!above && encloses(mesh, skeleton, part, other.joint)) return no_index;
+        if (!below && encloses(mesh, skeleton, part, most->joint)) return no_index;
     }
     return most->joint;
 }
@@ -70,10 +70,10 @@ std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& pa
 }
 
 std::uint32_t bone_of_part(std::span<const JointShare> within, const PartRules& rules) {
-    std::uint32_t whole = DistanceTable::none;
+    std::uint32_t whole = no_index;
     for (const JointShare& bone : within) {
         if (bone.share <= rules.other_bone) continue;
-        if (bone.share < rules.whole_bone || whole != DistanceTable::none) return DistanceTable::none;
+        if (bone.share < rules.whole_bone || whole != no_index) return no_index;
         whole = bone.joint;
     }
     return whole;

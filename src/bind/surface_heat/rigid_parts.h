@@ -17,7 +17,7 @@ struct JointShare {
     double share;
 };
 
-/// The joint that a part follows as a rigid body, or DistanceTable::none if the part bends. The part follows the
+/// The joint that a part follows as a rigid body, or none if the part bends. The part follows the
 /// joint with the largest share of its weight if that share is nearly all; or if it is half, and no joint about
 /// which that joint and the others turn lies within the part. A sleeve has its elbow inside; a shoulder plate has
 /// the shoulder below it. A joint is inside if the part's winding number around it is large; its sign does not
@@ -33,7 +33,7 @@ std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::s
 std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& part, std::span<const Bone> bones);
 
 /// The only joint whose bone lies within a part almost completely, if little of any other bone does; else
-/// DistanceTable::none. `within`: of bones_within.
+/// none. `within`: of bones_within.
 std::uint32_t bone_of_part(std::span<const JointShare> within, const PartRules& rules = {});
 
 }  // namespace sinew

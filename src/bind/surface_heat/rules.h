@@ -19,14 +19,14 @@ struct PartRules {
     // A part follows one joint if that joint has this share of its weight, or this smaller share and no other joint
     // bends the part (rigid_joint).
     double nearly_all = 0.7, half = 0.5;
-    // A part belongs to a bone if at least this share of the bone is inside, and at most this share of any other
+    // A part belongs to a bone if at least this fraction of the bone is inside, and at most this of any other
     // bone.
     double whole_bone = 0.75, other_bone = 0.25;
-    // A point lies on another part if that is nearer than this share of the longest side. A part lies on others if
-    // this share of its vertices does.
-    double beneath = 0.012, lying = 0.5;
+    // A point lies on another part if that is nearer than this fraction of the longest side. A part lies on others
+    // if this fraction of its vertices does.
+    double beneath = 0.012, on_other = 0.5;
     // A rigid part changes to the joint beneath it if that joint has this much more of the surface there, as a
-    // share of the part, than the part's own joint.
+    // fraction of the part, than the part's own joint.
     double clearly = 0.2;
 };
 

@@ -12,7 +12,7 @@
 #include "bind/surface_heat/bones.h"
 #include "bind/surface_heat/influence_model.h"
 #include "bind/surface_heat/inner_volume.h"
-#include "bind/surface_heat/lying_parts.h"
+#include "bind/surface_heat/parts_on_others.h"
 #include "bind/surface_heat/rigid_parts.h"
 #include "core/try.h"
 #include "core/vectors.h"
@@ -90,7 +90,7 @@ std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view
 PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows& rows) {
     const auto& [task, mesh, parts, rules] = view;
     const std::uint32_t components = mesh.surface.components;
-    PartFacts facts{sum_areas(view, rows), std::vector<std::uint32_t>(components, DistanceTable::none), {}};
+    PartFacts facts{sum_areas(view, rows), std::vector<std::uint32_t>(components, no_index), {}};
     double whole = 0;
     for (const std::uint32_t v : rows.vertices) whole += mesh.surface.mass[mesh.surface.node_of[v]];
     const double largest = kLargestRigidShare * whole;
@@ -107,14 +107,14 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
         boneless[part] = within.empty();
         std::uint32_t& joint = facts.joint[part];
         joint = bone_of_part(within, view.rules);
-        if (joint != DistanceTable::none) return;
+        if (joint != no_index) return;
         std::vector<JointShare> shares;
         for (const auto& [of, sum] : weight[part]) shares.push_back({of, sum / area});
         joint = rigid_joint(view.task.mesh, view.task.skeleton, shape.triangles, shares, view.rules);
     });
     facts.boneless.assign(boneless.begin(), boneless.end());
     for (std::size_t i = 0; i < rows.vertices.size(); ++i)
-        if (const std::uint32_t joint = facts.joint[view.part_of(rows.vertices[i])]; joint != DistanceTable::none) {
+        if (const std::uint32_t joint = facts.joint[view.part_of(rows.vertices[i])]; joint != no_index) {
             rows.entries[i * rows.width] = {1.0f, joint};
             rows.kept[i] = 1;
         }
@@ -201,8 +201,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
         const PartFacts facts = make_parts_rigid(view, set, found);
         if (correction && set.joints.size() <= InfluenceFeatures::kMostJoints) {
             std::vector<std::uint8_t> rigid;
-            for (const std::uint32_t v : found.vertices)
-                rigid.push_back(facts.joint[view.part_of(v)] != DistanceTable::none);
+            for (const std::uint32_t v : found.vertices) rigid.push_back(facts.joint[view.part_of(v)] != no_index);
             correction(set, {task, mesh.surface, set, found, volume.distances(), links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();

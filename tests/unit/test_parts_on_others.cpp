@@ -1,5 +1,5 @@
 // Parts that lie on other parts follow the joint below.
-#include "bind/surface_heat/lying_parts.h"
+#include "bind/surface_heat/parts_on_others.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using test::Shape;
 
-constexpr std::uint32_t kBends = DistanceTable::none;
+constexpr std::uint32_t kBends = no_index;
 
 /// A body of 4 x 2 x 2 with plates on it. Joint 0 moves the body at x < 0, joint 1 the rest.
 struct Plates {
@@ -71,7 +71,7 @@ struct Plates {
     }
 };
 
-TEST(LyingParts, APlateFollowsThePartBelow) {
+TEST(PartsOnOthers, APlateFollowsThePartBelow) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);          // on joint 0's side
     p.add({1, 1.025, 0}, 2);           // on joint 1's side
@@ -82,14 +82,14 @@ TEST(LyingParts, APlateFollowsThePartBelow) {
     EXPECT_EQ(p.settle(4), (std::vector<std::uint32_t>{0, 1, 2, 2, 1}));
 }
 
-TEST(LyingParts, ItsOwnJointStaysUnlessAnotherHasClearlyMore) {
+TEST(PartsOnOthers, ItsOwnJointStaysUnlessAnotherHasClearlyMore) {
     Plates p;
     p.add({-0.12, 1.025, 0.5}, 1);   // joint 0 has slightly more than half below the plate
     p.add({-0.25, 1.025, -0.5}, 1);  // joint 0 has four fifths below it
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{1, 0}));
 }
 
-TEST(LyingParts, PartsOnALyingPartFollowIt) {
+TEST(PartsOnOthers, PartsOnSuchAPartFollowIt) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);
     p.add({-1, 1.09, 0}, 2);
@@ -99,7 +99,7 @@ TEST(LyingParts, PartsOnALyingPartFollowIt) {
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{0, 0}));
 }
 
-TEST(LyingParts, LengthsOfBonesWithinAPartAreMeasured) {
+TEST(PartsOnOthers, LengthsOfBonesWithinAPartAreMeasured) {
     const Shape ball = test::sphere({0, 0, 0}, 1, 4);
     const MeshView mesh{ball.positions, ball.triangles, {}};
     SurfacePart part{ball.triangles, {}};
@@ -121,7 +121,7 @@ TEST(LyingParts, LengthsOfBonesWithinAPartAreMeasured) {
     EXPECT_EQ(within[2].share, 1);
 }
 
-TEST(LyingParts, APartIsBuiltAroundABone) {
+TEST(PartsOnOthers, APartIsBuiltAroundABone) {
     EXPECT_EQ(bone_of_part(std::vector<JointShare>{{3, 0.8}, {7, 0.2}}), 3u);
     EXPECT_EQ(bone_of_part(std::vector<JointShare>{{3, 0.2}, {7, 0.8}}), 7u);
     EXPECT_EQ(bone_of_part(std::vector<JointShare>{{3, 0.7}}), kBends);
@@ -131,7 +131,7 @@ TEST(LyingParts, APartIsBuiltAroundABone) {
 }
 
 // A short link of a machine: half of it is nearer to the long bone that starts in it.
-TEST(LyingParts, ALinkOfAMachineStaysWhole) {
+TEST(PartsOnOthers, ALinkOfAMachineStaysWhole) {
     test::Character c;
     for (const float x : {-1.0f, 0.0f}) {
         Joint joint;

@@ -11,7 +11,7 @@ namespace sinew {
 /// Properties of each part.
 struct PartFacts {
     std::vector<double> area;          ///< of the vertices that have rows
-    std::vector<std::uint32_t> joint;  ///< the joint that it follows as a rigid body, or DistanceTable::none
+    std::vector<std::uint32_t> joint;  ///< the joint that it follows as a rigid body, or none
     std::vector<bool> boneless;        ///< no bone runs through it, so it may follow another part
 };
 

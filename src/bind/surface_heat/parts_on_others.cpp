@@ -1,4 +1,4 @@
-#include "bind/surface_heat/lying_parts.h"
+#include "bind/surface_heat/parts_on_others.h"
 
 #include <algorithm>
 #include <map>
@@ -31,7 +31,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
 
     // The point beneath each vertex of parts that lie on others.
     std::vector<SurfacePoint> beneath(rows.vertices.size());
-    std::vector<std::uint8_t> lying(surface.components, 0);
+    std::vector<std::uint8_t> on_other(surface.components, 0);
     parallel_for(context, surface.components, 1, [&](std::size_t part) {
         if (rows_of[part].empty() || cancelled(context)) return;
         const auto larger = [&](std::uint32_t triangle) {
@@ -46,10 +46,10 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
             return beneath[i].triangle != SurfacePoint::none;
         };
         for (const std::uint32_t i : rows_of[part]) near += find_beneath(i, rules.beneath * unit);
-        if (static_cast<double>(near) < rules.lying * static_cast<double>(rows_of[part].size())) return;
+        if (static_cast<double>(near) < rules.on_other * static_cast<double>(rows_of[part].size())) return;
         for (const std::uint32_t i : rows_of[part])
             if (beneath[i].triangle == SurfacePoint::none) find_beneath(i, 2 * unit);
-        lying[part] = 1;
+        on_other[part] = 1;
     });
 
     const auto add_row = [&](std::uint32_t i, double share, Shares& to) {
@@ -66,7 +66,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         for (std::size_t k = 0; k < 3; ++k) add_row(row_at[surface.node_of[t[k]]], beneath[i].share[k], to);
     };
     for (const std::uint32_t part : order) {
-        if (!lying[part]) continue;
+        if (!on_other[part]) continue;
         const auto& own = rows_of[part];
         Shares all;
         for (const std::uint32_t i : own) add_beneath(i, all);
@@ -75,8 +75,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
         std::uint32_t& joint = parts.joint[part];
         const double count = static_cast<double>(own.size());
-        const double needed =
-            joint == DistanceTable::none ? rules.half * count : all[joint] + rules.clearly * count;
+        const double needed = joint == no_index ? rules.half * count : all[joint] + rules.clearly * count;
         if (most->second < needed) continue;
         joint = most->first;
         for (const std::uint32_t i : own) rows.entries[i * rows.width] = {1.0f, joint}, rows.kept[i] = 1;
