@@ -330,8 +330,8 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::
     }
     const double farther = std::sqrt(std::max(1.0, expected / (1.5 * static_cast<double>(count))));
     return CoarseSurface(
-        sight.task.mesh, surface, unknowns.node,
-        [&](std::uint32_t node) { return farther * spacing(node); }, sight.task.context);
+        sight.task.mesh, surface, unknowns.node, [&](std::uint32_t node) { return farther * spacing(node); },
+        sight.task.context);
 }
 
 }  // namespace

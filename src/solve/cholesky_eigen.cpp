@@ -520,9 +520,7 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
         std::copy_n(x.data() + std::size_t{place_[i]} * w, w, columns.data() + i * w);
 }
 
-void Cholesky::solve_batch(std::span<double> columns, double least) const {
-    solve_columns<kBatch>(columns, least);
-}
+void Cholesky::solve_batch(std::span<double> columns, double least) const { solve_columns<kBatch>(columns, least); }
 
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
     std::vector<double> out(b.begin(), b.end());

@@ -25,9 +25,9 @@ public:
         std::array<float, 3> share{1, 0, 0};
     };
 
-    /// Of some nodes of a surface, which must be whole components, in any order. Every one of them is within `spacing` (scene units, asked for some of them) of a coarse
-    /// one, and the part of the surface within that ball joins the two. About O(nodes); the same bits on any number
-    /// of threads.
+    /// Of some nodes of a surface, which must be whole components, in any order. Every one of them is within
+    /// `spacing` (scene units, asked for some of them) of a coarse one, and the part of the surface within that
+    /// ball joins the two. About O(nodes); the same bits on any number of threads.
     CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                   const std::function<double(std::uint32_t)>& spacing, Context* context);
     /// All nodes of a surface: those of a small one are all kept. length: over which fields change at a node.
