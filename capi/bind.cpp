@@ -225,7 +225,6 @@ json settings_json() {
     add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
         "f32");
-    add("fbx-unit", "choice", "Output", words_of(fbx_unit_words), "Unit of a new .fbx", "cm");
     add("repair-matrices", "flag", "Output", words_of(kSwitch),
         "Write inverse bind matrices that are missing or zero, as the nodes' rest pose gives them", "off");
     return out;

@@ -31,7 +31,8 @@ public:
     std::size_t measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out,
                         std::size_t most = ~std::size_t{0}) const;
 
-    /// `most` for so many points, so that all of them together are bounded: 2^26 sums, or 128 for each group.
+    /// The limit `most` of measure() for each group of a task with this number of points: such that all its groups
+    /// together sum at most 2^26 triangles, or 128 each.
     static std::size_t most_of(std::size_t points);
 
 private:

@@ -77,6 +77,8 @@ private:
     void make_channel(const Animation::Channel& channel, const Animation::Sampler& sampler, FbxBuilder::Id layer) {
         const auto found = by_node_.find(channel.node);
         if (found == by_node_.end() || sampler.times.empty()) return;
+        // A node that only places a skinned mesh has no model: nothing shows its place.
+        if (channel.path != Path::weights && found->second.model == FbxBuilder::kScene) return;
         const Curves curves = curves_of(sampler, channel.path);
         if (channel.path == Path::weights) {
             for (std::size_t s = 0; s < std::min(found->second.shapes.size(), sampler.width); ++s)

@@ -16,7 +16,7 @@ namespace {
 /// An attribute of vertices in all primitives of a mesh, one after the other.
 struct VertexValues {
     std::vector<float> values;
-    std::size_t width = 0, primitives = 0;
+    std::size_t width = 0;
 };
 
 class FbxMeshMaker {
@@ -77,7 +77,6 @@ private:
         if (others > 0)
             making_.notes.push_back("mesh " + in_quotes(name_) + ": " + std::to_string(others) +
                                     " primitives of points or lines are left out");
-        primitives_ = list.size() - others;
         return Done{};
     }
 
@@ -100,7 +99,6 @@ private:
                 continue;  // not all primitives have it
             const std::vector<float> values = as_floats(read, read.component != Component::f32);
             to.values.insert(to.values.end(), values.begin(), values.end());
-            ++to.primitives;
         }
         if (const Json* targets = member(primitive, "targets"); targets && targets->is_array()) {
             shapes_.resize(std::max(shapes_.size(), targets->size()));
@@ -168,11 +166,11 @@ private:
         }
     }
 
-    FbxRecord& layer(FbxRecord& geometry, const char* name, std::int32_t number, const char* label, const char* of,
-                     const char* how) {
+    FbxRecord& layer(FbxRecord& geometry, const char* name, std::int32_t number, const std::string& label,
+                     const char* of, const char* how) {
         FbxRecord& out = making_.file.add(geometry, name, {number}, true);
         making_.file.add(out, "Version", {std::int32_t{name == std::string("LayerElementNormal") ? 102 : 101}});
-        making_.file.add(out, "Name", {std::string(label)});
+        making_.file.add(out, "Name", {label});
         making_.file.add(out, "MappingInformationType", {std::string(of)});
         making_.file.add(out, "ReferenceInformationType", {std::string(how)});
         layers_.emplace_back(name, number);
@@ -181,7 +179,7 @@ private:
 
     /// Values of corners: those of their vertices. `of(vertex)` gives `width` numbers.
     template <typename Of>
-    void corner_layer(FbxRecord& geometry, const char* name, std::int32_t number, const char* label,
+    void corner_layer(FbxRecord& geometry, const char* name, std::int32_t number, const std::string& label,
                       const char* values, const char* index, std::size_t width, const Of& of) {
         FbxRecord& out = layer(geometry, name, number, label, "ByPolygonVertex", "IndexToDirect");
         std::vector<double> all;
@@ -240,8 +238,8 @@ private:
             const VertexValues* const uvs = complete("TEXCOORD_" + std::to_string(sets));
             if (!uvs || uvs->width != 2) break;
             corner_layer(
-                record, "LayerElementUV", sets, sets == 0 ? "UVMap" : "UVMap2", "UV", "UVIndex", 2,
-                [&](std::size_t v) {
+                record, "LayerElementUV", sets, sets == 0 ? "UVMap" : "UVMap" + std::to_string(sets), "UV",
+                "UVIndex", 2, [&](std::size_t v) {
                     return std::array<double, 2>{double{uvs->values[2 * v]}, 1 - double{uvs->values[2 * v + 1]}};
                 });
         }
@@ -336,7 +334,7 @@ private:
     std::size_t joints_;
     std::string name_;
     FbxMadeMesh out_;
-    std::size_t vertices_ = 0, primitives_ = 0;
+    std::size_t vertices_ = 0;
     std::map<std::string, VertexValues> values_;
     std::map<std::string, std::map<std::size_t, std::vector<std::uint32_t>>> joint_sets_;  // by first vertex
     std::vector<Shape> shapes_;

@@ -37,8 +37,7 @@ def main():
     if not support.CORPUS.is_dir():
         print("skipped: SINEW_CORPUS names no folder")
         return 77
-    sources = sorted(p for p in support.CORPUS.rglob("*") if p.suffix in (".glb", ".gltf", ".vrm"))
-    sources = [s for s in sources if not sys.argv[1:] or any(a in str(s) for a in sys.argv[1:])]
+    sources = support.corpus_files(sys.argv[1:])
     assert sources, f"no file of {support.CORPUS} matches"
 
     jobs = [(s, "defaults", [], "f32", 4) for s in sources]

@@ -56,8 +56,7 @@ def main():
     if not support.CORPUS.is_dir():
         print("skipped: SINEW_CORPUS names no folder")
         return 77
-    sources = sorted(p for p in support.CORPUS.rglob("*") if p.suffix in (".glb", ".gltf", ".vrm"))
-    sources = [s for s in sources if not sys.argv[1:] or any(a in str(s) for a in sys.argv[1:])]
+    sources = support.corpus_files(sys.argv[1:])
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sinew-fbx-") as folder, ThreadPoolExecutor(2) as pool:
         tasks = [pool.submit(distance, source, Path(folder), n) for n, source in enumerate(sources)]

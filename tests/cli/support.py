@@ -33,6 +33,12 @@ def sinew(*args, **kwargs):
     return run(SINEW, *args, **kwargs)
 
 
+def corpus_files(words):
+    """The glTF and VRM files of the corpus whose path contains one of the words; all without words."""
+    files = sorted(p for p in CORPUS.rglob("*") if p.suffix in (".glb", ".gltf", ".vrm"))
+    return [p for p in files if not words or any(word in str(p) for word in words)]
+
+
 def validate(files):
     """{file: {"severity CODE": count}} by the Khronos validator, or None where it is not installed."""
     try:

@@ -298,10 +298,18 @@ def test_files_that_cannot_be_read_or_written(work, biped):
         sinew.load(work / "junk.glb")
     model = sinew.load(biped)
     with pytest.raises(sinew.UsageError, match=".glb"):
-        model.save(work / "out.fbx", model.weights)
+        model.save(work / "out.dae", model.weights)
     with pytest.raises(sinew.FileError, match="no/such"):
         model.save(work / "no/such/folder.glb", model.weights)
     assert not list(work.glob("*.part")) and not list(work.glob(".*.part"))
+
+
+def test_an_fbx_is_that_of_the_command(biped, work):
+    model = sinew.load(biped)
+    model.save(work / "out.fbx", model.bind().weights(), fbx_unit="m")
+    run(SINEW, "bind", biped, "-o", work / "by-command.fbx", "--fbx-unit", "m", "--quiet")
+    assert (work / "out.fbx").read_bytes() == (work / "by-command.fbx").read_bytes()
+    assert sinew.load(work / "out.fbx").joint_names == model.joint_names
 
 
 def test_a_gltf_is_that_of_the_command(biped, work):

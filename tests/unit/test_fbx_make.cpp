@@ -44,7 +44,9 @@ Maker dressed_quad() {
         OrderedJson::array({{{"name", "wave"},
                              {"channels",
                               {{{"sampler", 0}, {"target", {{"node", 2}, {"path", "rotation"}}}},
-                               {{"sampler", 1}, {"target", {{"node", 2}, {"path", "translation"}}}}}},
+                               {{"sampler", 1}, {"target", {{"node", 2}, {"path", "translation"}}}},
+                               // Of the node of the skinned mesh, which nothing shows.
+                               {{"sampler", 1}, {"target", {{"node", 0}, {"path", "translation"}}}}}},
                              {"samplers",
                               {{{"input", times}, {"output", turns}},
                                {{"input", times}, {"output", steps}, {"interpolation", "STEP"}}}}}});
@@ -168,6 +170,16 @@ TEST(FbxMake, IsAFileOfItsRecords) {
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     EXPECT_EQ(fbx.version(), 7500u);
     EXPECT_EQ(fbx.bytes(), file.bytes);
+}
+
+TEST(FbxMake, MovesModelsOnly) {
+    const Scene scene = must_read(dressed_quad());
+    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
+    ModelFiles files;
+    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
+    std::vector<std::string> warnings;
+    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    for (const FbxObjects::Link& link : objects[FbxObjects::root].sources) EXPECT_EQ(link.property, "");
 }
 
 // A mesh without a skin keeps its node and its place, and two nodes may share it.

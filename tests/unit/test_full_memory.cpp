@@ -80,6 +80,18 @@ void injure_maker(const char* name, void (*free)(T*), const std::function<snw_st
     });
 }
 
+/// One mesh with a skeleton. All spans must outlive the result.
+snw_arrays arrays_of(const snw_mesh& mesh, const std::vector<std::int32_t>& parents,
+                     const std::vector<float>& heads) {
+    snw_arrays out{};
+    out.meshes = &mesh;
+    out.mesh_count = 1;
+    out.joint_count = parents.size();
+    out.parents = parents.data();
+    out.heads = heads.data();
+    return out;
+}
+
 // A tree of JSON that is left behind by a failure is freed without memory (io/json.h).
 TEST(FullMemory, JsonEndsNoHost) {
     const std::vector<float> positions{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
@@ -92,12 +104,7 @@ TEST(FullMemory, JsonEndsNoHost) {
     mesh.positions = positions.data();
     mesh.face_count = corners.size() / 3;
     mesh.corners = corners.data();
-    snw_arrays arrays{};
-    arrays.meshes = &mesh;
-    arrays.mesh_count = 1;
-    arrays.joint_count = parents.size();
-    arrays.parents = parents.data();
-    arrays.heads = heads.data();
+    const snw_arrays arrays = arrays_of(mesh, parents, heads);
     snw_model *made = nullptr, *model = nullptr;
     snw_settings* settings = nullptr;
     snw_binding* binding = nullptr;
@@ -158,12 +165,7 @@ TEST(FullMemory, EndsNoHost) {
         parents.push_back(j.parent);
         for (const float x : {j.position.x, j.position.y, j.position.z}) heads.push_back(x);
     }
-    snw_arrays arrays{};
-    arrays.meshes = &mesh;
-    arrays.mesh_count = 1;
-    arrays.joint_count = parents.size();
-    arrays.parents = parents.data();
-    arrays.heads = heads.data();
+    const snw_arrays arrays = arrays_of(mesh, parents, heads);
 
     injure_maker<snw_settings>("snw_settings_new", snw_settings_free, snw_settings_new);
     injure_maker<snw_context>("snw_context_new", snw_context_free, snw_context_new);
