@@ -17,8 +17,7 @@ Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set
     if (unknowns.size() == 0) return Done{};
     const Heat heat = find_heat(task, mesh, set, unknowns, nullptr);
     if (cancelled(task.context)) return heat_cancelled();
-    SINEW_TRY_LET(SetRows solved, solve_heat(task, surface, set, unknowns, heat));
-    SetRows found = rows_of_vertices(task, surface, unknowns, heat, std::move(solved));
+    SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat));
 
     count.parts += static_cast<std::size_t>(std::count(heat.occluded.begin(), heat.occluded.end(), true));
     for (std::size_t i = 0; i < found.vertices.size(); ++i) {

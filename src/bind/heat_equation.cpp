@@ -145,6 +145,29 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     return rows;
 }
 
+/// P y: the rows of vertices from those of coarse nodes.
+Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurface& surface,
+                  std::span<const std::uint32_t> vertices, std::size_t width, Context* context) {
+    Rows out(vertices.size(), width, context);
+    parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
+        const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[vertices[i]]);
+        std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
+        std::size_t count = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (s.share[k] == 0) continue;
+            for (const auto& [w, joint] : rows.of(s.of[k])) {
+                std::size_t at = 0;
+                while (at < count && sums[at].second != joint) ++at;
+                if (at == count) sums[count++] = {0.0f, joint};
+                sums[at].first += s.share[k] * w;
+            }
+        }
+        for (std::size_t k = 0; k < count; ++k)
+            if (std::abs(sums[k].first) > WantedRows{0}.least) out.insert(i, sums[k]);
+    });
+    return out;
+}
+
 }  // namespace
 
 Error heat_cancelled() { return {ErrorCode::cancelled, "cancelled while heat spreads"}; }
@@ -188,67 +211,16 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
     const std::vector<double> mh = mass_times_heat(task, surface, unknowns, heat);
     const std::vector<std::uint32_t> slots = heating_joints(set, heat);
     const Equation equation = equation_of(surface, unknowns, heat, slots, mh, task.context);
-    SetRows out;
-    std::vector<std::uint32_t> vertex_at(surface.nodes(), no_index), wanted;
-    for (const std::uint32_t v : unknowns.vertices) vertex_at[surface.node_of[v]] = v;
-    out.row_at.assign(surface.nodes(), no_index);
-    if (heat.coarse) {
-        for (std::uint32_t i = 0; i < equation.size; ++i) {
-            const std::uint32_t node = heat.coarse->node(i);
-            wanted.push_back(i);
-            out.vertices.push_back(vertex_at[node] != no_index ? vertex_at[node] : surface.vertex_of[node]);
-        }
-        std::vector<double> mass(surface.nodes(), 0), count(surface.nodes(), 0);
-        for (const std::uint32_t v : unknowns.vertices) ++count[surface.node_of[v]];
-        for (const std::uint32_t node : unknowns.node)
-            if (vertex_at[node] != no_index) {
-                mass[node] = surface.mass[node];
-                out.row_at[node] = heat.coarse->nearest(node);
-            }
-        out.mass = heat.coarse->restricted(mass);
-        out.count = heat.coarse->restricted(count);
-    } else {
-        out.vertices = unknowns.vertices;
-        for (std::uint32_t i = 0; i < out.vertices.size(); ++i) {
-            const std::uint32_t node = surface.node_of[out.vertices[i]];
-            wanted.push_back(unknowns.of_node[node]);
-            out.mass.push_back(surface.mass[node]);
-            out.count.push_back(1);
-            out.row_at[node] = i;
-        }
-    }
     const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
+    std::vector<std::uint32_t> wanted;
+    if (heat.coarse)
+        for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
+    else
+        for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
     SINEW_TRY_LET(Rows rows,
                   solve(task, set, slots, equation, wanted, heat.coarse ? kOfCoarseNodes : WantedRows{width}));
-    out.width = rows.width;
-    out.entries = std::move(rows.entries);
-    out.kept = std::move(rows.kept);
-    return out;
-}
-
-SetRows rows_of_vertices(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
-                         SetRows rows) {
-    if (!heat.coarse) return rows;
-    const std::size_t width = task.width();
-    Rows found(unknowns.vertices.size(), width, task.context);
-    parallel_for(task.context, unknowns.vertices.size(), 1024, [&](std::size_t i) {
-        const CoarseSurface::Stencil s = heat.coarse->stencil(surface.node_of[unknowns.vertices[i]]);
-        std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
-        std::size_t count = 0;
-        for (std::size_t k = 0; k < 3; ++k) {
-            if (s.share[k] == 0) continue;
-            const InfluenceRows::Entry* const row = rows.entries.data() + s.of[k] * rows.width;
-            for (std::size_t e = 0; e < rows.kept[s.of[k]]; ++e) {
-                std::size_t at = 0;
-                while (at < count && sums[at].second != row[e].second) ++at;
-                if (at == count) sums[count++] = {0.0f, row[e].second};
-                sums[at].first += s.share[k] * row[e].first;
-            }
-        }
-        for (std::size_t k = 0; k < count; ++k)
-            if (std::abs(sums[k].first) > WantedRows{0}.least) found.insert(i, sums[k]);
-    });
-    return {unknowns.vertices, {}, {}, {}, width, std::move(found.entries), std::move(found.kept)};
+    if (heat.coarse) rows = interpolated(*heat.coarse, rows, surface, unknowns.vertices, width, task.context);
+    return SetRows{unknowns.vertices, rows.width, std::move(rows.entries), std::move(rows.kept)};
 }
 
 WeldedSurface::WeldedSurface(const Task& task)
@@ -272,8 +244,8 @@ double surface_solver_memory(const MeshView& mesh, double threads) {
     const bool coarse = vertices > static_cast<double>(rules.direct);
     const double solved = coarse ? 1.5 * static_cast<double>(rules.coarse) : vertices;
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
-    return estimate_cholesky_memory(solved, coarse ? 14 : 7) + solved * batches +
-           vertices * (coarse ? 400 : 500) + triangles * 300;
+    return estimate_cholesky_memory(solved, coarse ? 14 : 7) + solved * batches + vertices * (coarse ? 400 : 500) +
+           triangles * 300;
 }
 
 }  // namespace sinew

@@ -36,10 +36,7 @@ struct WeldedSurface {
 /// The rows of a set before they are stored: `width` entries for each vertex, of which the first `kept` are used,
 /// strongest first.
 struct SetRows {
-    std::vector<std::uint32_t> vertices;  ///< where the rows are
-    std::vector<double> mass;             ///< per row: the area that it stands for, scene units²
-    std::vector<double> count;            ///< per row: the number of vertices that it stands for
-    std::vector<std::uint32_t> row_at;    ///< per node of the surface: its row or one near it; no_index: none
+    std::vector<std::uint32_t> vertices;
     std::size_t width = 0;
     std::vector<InfluenceRows::Entry> entries;
     std::vector<std::uint32_t> kept;
@@ -111,14 +108,9 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
-/// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p (surface/coarse_surface.h), and the rows are those of its
-/// nodes.
+/// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p and w = P y (surface/coarse_surface.h).
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
-
-/// The rows of the set's vertices from those of solve_heat: w = P y with a coarse surface.
-SetRows rows_of_vertices(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
-                         SetRows rows);
 
 /// The error of a stage that was cancelled.
 Error heat_cancelled();

@@ -5,7 +5,6 @@
 // SIGGRAPH 2023). An equation A x = b of the surface becomes Pᵀ A P y = Pᵀ b, where x = P y reads so (Galerkin).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <span>
@@ -42,11 +41,6 @@ public:
     /// The values between which a node of the surface lies.
     Stencil stencil(std::uint32_t node) const {
         return stencil_.empty() ? Stencil{{node, node, node}, {1, 0, 0}} : stencil_[node];
-    }
-    /// The value that counts most there.
-    std::uint32_t nearest(std::uint32_t node) const {
-        const Stencil s = stencil(node);
-        return s.of[static_cast<std::size_t>(std::max_element(s.share.begin(), s.share.end()) - s.share.begin())];
     }
     double at(std::span<const double> field, std::uint32_t node) const {
         const Stencil s = stencil(node);

@@ -40,12 +40,9 @@ struct Plates {
         PartFacts facts{std::vector<double>(surface.components, 0),
                         std::vector<std::uint32_t>(surface.components, kBends),
                         std::vector<bool>(surface.components, false)};
-        SetRows rows;
-        rows.width = 2;
-        rows.row_at.assign(surface.nodes(), no_index);
+        SetRows rows{{}, 2, {}, {}};
         for (std::uint32_t v = 0; v < all.positions.size(); ++v) {
             rows.vertices.push_back(v);
-            rows.row_at[surface.node_of[v]] = v;
             facts.area[part(v)] += surface.mass[surface.node_of[v]];
             const bool of_body = v < first[0];
             std::size_t plate = 0;

@@ -46,7 +46,7 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
     double whole = 0;
     for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
         const std::uint32_t node = surface.node_of[rows.vertices[i]];
-        mass_.push_back(rows.mass[i] / rows_at[node]);
+        mass_.push_back(surface.mass[node] / rows_at[node]);
         whole += mass_.back();
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
@@ -153,9 +153,9 @@ void InfluenceFeatures::measure_thickness() {
         const JointFacts& strongest = facts_[slot_at(i)];
         from_bones[i] = distance(place(i), {&bone_at_[strongest.first_bone], strongest.bones});
     });
-    std::vector<std::vector<std::pair<double, double>>> own(facts_.size());
+    std::vector<std::vector<double>> own(facts_.size());
     for (std::size_t i = 0; i < mass_.size(); ++i)
-        if (rows_.kept[i] > 0) own[slot_at(i)].emplace_back(from_bones[i], rows_.count[i]);
+        if (rows_.kept[i] > 0) own[slot_at(i)].push_back(from_bones[i]);
     std::vector<double> known;
     for (std::size_t slot = 0; slot < own.size(); ++slot)
         if (!own[slot].empty()) known.push_back(facts_[slot].thickness = median(own[slot]));
@@ -244,12 +244,10 @@ void InfluenceFeatures::describe_mesh() {
     for (const Bone& bone : bones_)
         links += std::any_of(links_.begin(), links_.end(),
                              [&](const Bone& link) { return link.joint == bone.joint && link.tail == bone.tail; });
-    std::vector<std::pair<double, double>> edges;
-    std::vector<double> thick;
-    double roots = 0, largest = 0, count = 0, squares = 0, nodes = 0;
+    std::vector<double> edges, thick;
+    double roots = 0, largest = 0, count = 0, squares = 0;
     for (std::size_t i = 0; i < mass_.size(); ++i) {
-        edges.emplace_back(edge_[surface_.node_of[rows_.vertices[i]]], rows_.count[i]);
-        nodes += rows_.count[i];
+        edges.push_back(edge_[surface_.node_of[rows_.vertices[i]]]);
         double sum = 0, most_here = 0;
         for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
             const double w = static_cast<double>(rows_.entries[i * rows_.width + k].first) / sum_[i];
@@ -259,7 +257,7 @@ void InfluenceFeatures::describe_mesh() {
     }
     for (const JointFacts& own : facts_) thick.push_back(own.thickness);
     for (const PartFacts& part : parts_) count += part.area > 0, squares += part.area * part.area;
-    const auto joints = static_cast<double>(facts_.size());
+    const auto joints = static_cast<double>(facts_.size()), nodes = static_cast<double>(mass_.size());
     const std::array<double, kMesh> numbers{
         second,
         most,

@@ -16,9 +16,12 @@ using Shares = std::map<std::uint32_t, double>;  // by joint
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
                             const PartRules& rules, Context* context, PartFacts& parts, SetRows& rows) {
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
+    std::vector<std::uint32_t> row_at(surface.nodes(), MeshSurface::none);  // per node
     std::vector<std::vector<std::uint32_t>> rows_of(surface.components);
-    for (std::uint32_t i = 0; i < rows.vertices.size(); ++i)
+    for (std::uint32_t i = 0; i < rows.vertices.size(); ++i) {
+        row_at[surface.node_of[rows.vertices[i]]] = i;
         if (parts.boneless[part_of(rows.vertices[i])]) rows_of[part_of(rows.vertices[i])].push_back(i);
+    }
     // By falling area.
     std::vector<std::uint32_t> order(surface.components), rank(surface.components);
     std::iota(order.begin(), order.end(), 0u);
@@ -34,7 +37,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         const auto larger = [&](std::uint32_t triangle) {
             const Triangle& t = mesh.triangles[triangle];
             return rank[part_of(t[0])] < rank[part] && std::all_of(t.begin(), t.end(), [&](std::uint32_t v) {
-                       return rows.row_at[surface.node_of[v]] != no_index;
+                       return row_at[surface.node_of[v]] != MeshSurface::none;
                    });
         };
         std::size_t near = 0;
@@ -60,7 +63,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
     };
     const auto add_beneath = [&](std::uint32_t i, Shares& to) {
         const Triangle& t = mesh.triangles[beneath[i].triangle];
-        for (std::size_t k = 0; k < 3; ++k) add_row(rows.row_at[surface.node_of[t[k]]], beneath[i].share[k], to);
+        for (std::size_t k = 0; k < 3; ++k) add_row(row_at[surface.node_of[t[k]]], beneath[i].share[k], to);
     };
     for (const std::uint32_t part : order) {
         if (!on_other[part]) continue;

@@ -61,23 +61,26 @@ struct SurfaceView {
 /// The area of the vertices of each part.
 std::vector<double> sum_areas(const SurfaceView& view, const SetRows& rows) {
     std::vector<double> area(view.mesh.surface.components, 0);
-    for (std::size_t i = 0; i < rows.vertices.size(); ++i) area[view.part_of(rows.vertices[i])] += rows.mass[i];
+    for (const std::uint32_t v : rows.vertices)
+        area[view.part_of(v)] += view.mesh.surface.mass[view.mesh.surface.node_of[v]];
     return area;
 }
 
 /// The weight of each joint in each part that is not larger than `largest`, as an area.
 std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view, const SetRows& rows,
                                                          std::span<const double> area, double largest) {
-    std::vector<std::map<std::uint32_t, double>> weight(view.mesh.surface.components);
+    const MeshSurface& surface = view.mesh.surface;
+    std::vector<std::map<std::uint32_t, double>> weight(surface.components);
     for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
         const std::uint32_t part = view.part_of(rows.vertices[i]);
         if (area[part] > largest) continue;
+        const double mass = surface.mass[surface.node_of[rows.vertices[i]]];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
             sum += static_cast<double>(rows.entries[i * rows.width + k].first);
         for (std::size_t k = 0; k < rows.kept[i]; ++k) {
             const auto& [heat, joint] = rows.entries[i * rows.width + k];
-            weight[part][joint] += rows.mass[i] * static_cast<double>(heat) / sum;
+            weight[part][joint] += mass * static_cast<double>(heat) / sum;
         }
     }
     return weight;
@@ -89,7 +92,7 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
     const std::uint32_t components = mesh.surface.components;
     PartFacts facts{sum_areas(view, rows), std::vector<std::uint32_t>(components, no_index), {}};
     double whole = 0;
-    for (const double mass : rows.mass) whole += mass;
+    for (const std::uint32_t v : rows.vertices) whole += mesh.surface.mass[mesh.surface.node_of[v]];
     const double largest = kLargestRigidShare * whole;
     const auto weight = sum_weights(view, rows, facts.area, largest);
     std::vector<Bone> bones;
@@ -202,7 +205,6 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
             correction(set, {task, mesh.surface, set, found, volume.distances(), links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();
-        found = rows_of_vertices(task, mesh.surface, unknowns, heat, std::move(found));
         store(set, view, volume, heat, found, rows);
         return Done{};
     };
