@@ -133,6 +133,11 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
         mesh, surface, [&](std::uint32_t) { return length; }, context);
     const std::size_t n = coarse.size();
     const std::vector<double> mass = coarse.restricted(surface.mass);
+    // Vertices count, not area: meshes are finer where more has to be decided (docs/evaluation.md).
+    std::vector<double> count(surface.nodes(), 0);
+    for (const std::uint32_t node : surface.node_of)
+        if (node != MeshSurface::none) ++count[node];
+    count = coarse.restricted(count);
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, mass[i] / (length * length)});
     for (const MeshSurface::Edge& e : coarse.restricted(surface.edges, context)) {
@@ -161,7 +166,7 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
     std::vector<Question> out;
     while (out.size() < std::min(top, n) && !cancelled(context)) {
         std::vector<double> b(n);
-        for (std::size_t i = 0; i < n; ++i) b[i] = mass[i] * open[i];
+        for (std::size_t i = 0; i < n; ++i) b[i] = count[i] * open[i];
         const std::vector<double> worth = factor.solve(b);
         std::uint32_t best = MeshSurface::none;
         for (std::uint32_t i = 0; i < n; ++i)
