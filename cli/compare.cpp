@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "command.h"
@@ -62,19 +63,25 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         return Error{ErrorCode::input,
                      args.other + ": the file has no weights to compare (sinew bind computes them)"};
     const std::size_t n = scene.positions.size(), m = loaded.positions.size();
-    if (n != m)
-        return Error{ErrorCode::input,
-                     fmt::format("{} has {} vertices and {} has {}: only bindings of one mesh, with "
-                                 "its vertices in one order, can be compared",
-                                 args.reference, n, args.other, m)};
     const double side = largest_side(scene.positions);
-    if (const double off = largest_distance(scene.positions, loaded.positions); off > 1e-3 * side)
+    const double off = n == m ? largest_distance(scene.positions, loaded.positions) : INFINITY;
+    const auto matched = off > 1e-3 * side ? match_vertices(scene.positions, loaded.positions, 1e-5 * side)
+                                           : std::optional<std::vector<std::uint32_t>>();
+    if (matched)
+        notes.push_back(
+            fmt::format("{} has {} vertices in another order: they are matched by their places", args.other, m));
+    else if (n != m)
+        return Error{ErrorCode::input,
+                     fmt::format("{} has {} vertices and {} has {}, at other places: only bindings of one mesh can "
+                                 "be compared",
+                                 args.reference, n, args.other, m)};
+    else if (off > 1e-3 * side)
         notes.push_back(
             fmt::format("positions differ by up to {:.3g} ({:.2g} % of the longest side): distances are measured "
                         "on the mesh of the "
                         "reference",
                         off, 100 * off / side));
-    if (scene.triangles != loaded.triangles)
+    if (!matched && scene.triangles != loaded.triangles)
         notes.push_back("triangles differ: the triangles of the reference are used");
     for (const std::string& warning : one_of_each_kind(loaded.warnings))
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
@@ -110,6 +117,16 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
                         "of the reference",
                         moved, args.other, first_moved));
     SINEW_TRY_LET(out.weights, renumber(*loaded.weights, out.match.joint_of));
+    if (matched) {
+        std::vector<std::uint32_t> counts;
+        std::vector<Influence> rows;
+        for (const std::uint32_t v : *matched) {
+            const auto row = out.weights[v];
+            counts.push_back(static_cast<std::uint32_t>(row.size()));
+            rows.insert(rows.end(), row.begin(), row.end());
+        }
+        SINEW_TRY_LET(out.weights, SkinWeights::from_rows(counts, std::move(rows)));
+    }
     return out;
 }
 

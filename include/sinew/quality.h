@@ -109,6 +109,12 @@ struct JointMatch {
 };
 JointMatch match_joints(const Skeleton& reference, const Skeleton& other);
 
+/// For each vertex of the reference one of the other mesh at the same place, up to a distance; empty if the places
+/// differ. Programs write vertices in different orders, and one that seams divide once or several times: of several
+/// at one place the first of both go together. O(n log n).
+std::optional<std::vector<std::uint32_t>> match_vertices(std::span<const Vec3> reference,
+                                                         std::span<const Vec3> other, double within);
+
 /// The same weights with joint j renumbered to joint_of[j]. A joint past the end of joint_of is an error.
 Result<SkinWeights> renumber(const SkinWeights& weights, std::span<const std::uint32_t> joint_of);
 

@@ -163,6 +163,15 @@ class Compare(Case):
         self.assertEqual(report["counts"]["joints"], 3)
         self.assertRegex(" ".join(report["notes"]), "1 joints of .* are not in the reference, 1 of them with weight")
 
+    def test_vertices_in_another_order(self):
+        source = self.at / "caped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "caped", source).returncode, 0)
+        self.bind(source, out="a.glb")
+        self.bind(source, out="a.fbx")
+        done = self.compare(self.at / "a.glb", self.at / "a.fbx")
+        self.assertIn("vertices in another order: they are matched by their places", done.stdout)
+        self.assertLess(self.numbers(self.at / "a.glb", self.at / "a.fbx")["l1"]["max"], 1e-5)
+
     def test_bad_input(self):
         bar = self.bar()
         fox = self.at / "other.glb"

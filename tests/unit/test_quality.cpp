@@ -497,5 +497,15 @@ TEST(MatchJoints, NamesMayRepeat) {
     EXPECT_EQ(match_joints(a, b).joint_of, (std::vector<std::uint32_t>{1, 2, 3, 0}));
 }
 
+TEST(MatchVertices, GoTogetherByPlaceAndOrderThere) {
+    const std::vector<Vec3> a{{0, 0, 0}, {1, 0, 0}, {0, 0, 0}, {2, 0, 0}};
+    const std::vector<Vec3> b{{2, 0, 1e-6f}, {0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
+    using Numbers = std::optional<std::vector<std::uint32_t>>;
+    EXPECT_EQ(match_vertices(a, b, 1e-5), (Numbers{{1, 2, 3, 0}}));
+    EXPECT_EQ(match_vertices(a, std::span(b).first(3), 1e-5), (Numbers{{1, 2, 1, 0}}));
+    EXPECT_EQ(match_vertices(a, b, 1e-7), Numbers{});                      // one of the other is elsewhere
+    EXPECT_EQ(match_vertices(a, std::span(b).first(2), 1e-5), Numbers{});  // one of the reference is
+}
+
 }  // namespace
 }  // namespace sinew
