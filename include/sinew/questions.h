@@ -33,10 +33,10 @@ std::string text_of(const Question& question, const Skeleton& skeleton);
 
 /// At most `top` questions. Each is asked where those before it cover least of the surroundings, which reach about
 /// 6 % of √area on both sides of the skeleton's mirror plane, if it has one: loose parts first, then places far
-/// from each other. Places count by their vertices: meshes are finer where more has to be decided. Counting area, or
-/// how unsure the weights look, made the choice worse, measured with a simulated artist (docs/evaluation.md). An error (input) if the weights are not for the mesh.
-/// Time: the factorisation of a matrix of the surface, and three solutions a question; the same bits on any number
-/// of threads.
+/// from each other. Places count by their vertices: meshes are finer where more has to be decided. Counting area,
+/// or how unsure the weights look, made the choice worse, measured with a simulated artist (docs/evaluation.md). An
+/// error (input) if the weights are not for the mesh. Time: the factorisation of a matrix of the surface, and three
+/// solutions a question; the same bits on any number of threads.
 Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
                                         std::size_t top, Context* context = nullptr);
 

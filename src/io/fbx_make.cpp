@@ -354,8 +354,10 @@ Result<SavedFile> make_fbx(const Document& document, const Scene& scene, const S
     plain.decompress = true;
     plain.weight_format = WeightFormat::f32;
     SINEW_TRY_LET(SavedFile saved, write_document(document, scene, weights, plain, true));
-    SINEW_TRY_LET(const std::shared_ptr<Document> read,
-                  parse_document(saved.bytes, document.name, std::make_shared<ModelFiles>()));
+    // Records and what is written from them hold numbers as doubles, and the document is there twice.
+    HeldBytes held(*document.files);
+    SINEW_TRY(held.take(8 * saved.bytes.size(), document.name + ": its FBX"));
+    SINEW_TRY_LET(const std::shared_ptr<Document> read, parse_document(saved.bytes, document.name, document.files));
     SINEW_TRY(read_nodes(*read));
     FbxMaker maker(*read, options.fbx_unit == FbxUnit::m ? 1 : 0.01);
     SavedFile out;

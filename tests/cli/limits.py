@@ -176,6 +176,19 @@ class Memory(FilesCase):
         code, text, _ = self.peak("bind", model, "-o", out, "--memory-limit", 100, *voxels)
         self.assertEqual(code, 3, text)
 
+    def test_a_new_fbx_asks_for_memory(self):
+        doc = glb.Doc(self.bar())
+        data = bytearray(doc.buffers[0])
+        doc.json["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": 20_000_000})
+        doc.json["images"] = [{"bufferView": len(doc.json["bufferViews"]) - 1, "mimeType": "image/png"}]
+        model = self.packed(doc, data + bytes(20_000_000))
+        words = "bind", model, "--memory-limit", 100, "--method", "closest-distance"
+        code, text, _ = self.peak(*words, "-o", self.at / "o.glb")
+        self.assertEqual(code, 0, text)
+        code, text, _ = self.peak(*words, "-o", self.at / "o.fbx")
+        self.assertEqual(code, 3, text)
+        self.assertRegex(text, "its FBX .*more than the limit of 100 MB")
+
     def test_a_file_that_is_named_often_is_read_once(self):
         model = self.gltf(self.at / "m")
         document = json.loads(model.read_text())
