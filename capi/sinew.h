@@ -71,7 +71,7 @@ snw_status snw_context_new(snw_context** out);
  * have fixed parts of it, measured for characters of usual size, so it is an estimate of time. 0 before the first
  * call. From any thread, also while the call runs. */
 double snw_context_fraction(const snw_context* context);
-void snw_context_threads(snw_context* context, int threads);       /* 0 = one per core */
+void snw_context_threads(snw_context* context, int threads); /* 0 = one per core */
 /* Of each call with the context, and of each model that it loads, not of several models together; 0 = none. */
 void snw_context_memory_limit(snw_context* context, size_t bytes);
 /* Files that a model names may be symbolic links out of its folder; 0 (default): such a model is refused. */
