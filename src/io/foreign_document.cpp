@@ -212,8 +212,10 @@ private:
 
     // ---- meshes
 
-    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none.
-    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin) {
+    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none, and at vertices
+    /// that are not `wanted` (empty: all are).
+    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin,
+                                                const std::vector<bool>& wanted) {
         std::vector<std::vector<Influence>> rows(mesh.positions.size());
         std::size_t bad = 0;
         for (const ForeignBone& bone : mesh.bones) {
@@ -224,6 +226,7 @@ private:
                     ++bad;
                     continue;
                 }
+                if (!wanted.empty() && !wanted[vertex]) continue;
                 auto& row = rows[vertex];
                 const auto known =
                     std::find_if(row.begin(), row.end(), [&](const Influence& i) { return i.joint == joint; });
@@ -248,34 +251,38 @@ private:
         return rows;
     }
 
+    /// Vertices with the same data become one. `rows`: of vertices whose points in the source are not known.
     Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) const {
         // All data of a vertex as bytes. -0 and 0 differ, which keeps a duplicate at worst.
-        const auto key = [&](std::uint32_t v) {
-            std::string out;
-            const auto put = [&](const auto& list) {
-                if (!list.empty()) out.append(reinterpret_cast<const char*>(&list[v]), sizeof list[v]);
-            };
-            put(mesh.positions), put(mesh.normals), put(mesh.tangents), put(mesh.tangent_signs), put(mesh.colors),
-                put(mesh.dual_quaternion), put(mesh.points);
-            for (const auto& set : mesh.uvs) put(set);
-            for (const ForeignTarget& target : mesh.targets) put(target.positions), put(target.normals);
-            if (!rows.empty())
-                for (const Influence& i : rows[v]) {
-                    out.append(reinterpret_cast<const char*>(&i.joint), sizeof i.joint);
-                    out.append(reinterpret_cast<const char*>(&i.weight), sizeof i.weight);
-                }
-            return out;
+        std::vector<std::pair<const char*, std::size_t>> lists;  // and the bytes of an element
+        const auto add = [&](const auto& list) {
+            if (!list.empty()) lists.emplace_back(reinterpret_cast<const char*>(list.data()), sizeof list[0]);
+        };
+        add(mesh.positions), add(mesh.normals), add(mesh.tangents), add(mesh.tangent_signs), add(mesh.colors);
+        add(mesh.dual_quaternion), add(mesh.points);
+        for (const auto& set : mesh.uvs) add(set);
+        for (const ForeignTarget& target : mesh.targets) add(target.positions), add(target.normals);
+        const auto hash = [&](std::uint32_t v) {
+            std::size_t sum = 0;
+            for (const auto& [begin, size] : lists)
+                sum = 31 * sum + std::hash<std::string_view>()({begin + v * size, size});
+            return sum;
+        };
+        const auto equal = [&](std::uint32_t u, std::uint32_t v) {
+            for (const auto& [begin, size] : lists)
+                if (std::memcmp(begin + u * size, begin + v * size, size) != 0) return false;
+            return rows.empty() || rows[u] == rows[v];
         };
         Joined out;
-        std::unordered_map<std::string, std::uint32_t> known;
+        std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(equal)> known(
+            mesh.positions.size() / 3, hash, equal);
         std::vector<std::uint32_t> to(mesh.positions.size(), 0xffffffffu);
         for (const Triangle& t : mesh.triangles) {
             Triangle triangle{};
             for (std::size_t k = 0; k < 3; ++k) {
                 std::uint32_t& place = to[t[k]];
                 if (place == 0xffffffffu) {
-                    const auto [found, added] =
-                        known.emplace(key(t[k]), static_cast<std::uint32_t>(out.from.size()));
+                    const auto [found, added] = known.emplace(t[k], static_cast<std::uint32_t>(out.from.size()));
                     if (added) out.from.push_back(t[k]);
                     place = found->second;
                 }
@@ -298,8 +305,14 @@ private:
     Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin,
                    std::vector<std::uint32_t>& points) {
         std::vector<std::vector<Influence>> rows;
-        if (skin) rows = rows_of(mesh, *skin);
+        // The weights of a vertex of the source are those of its point.
+        if (skin && mesh.points.empty()) rows = rows_of(mesh, *skin, {});
         Joined joined = join(mesh, rows);
+        if (skin && !mesh.points.empty()) {
+            std::vector<bool> wanted(mesh.positions.size(), false);
+            for (const std::uint32_t v : joined.from) wanted[v] = true;
+            rows = rows_of(mesh, *skin, wanted);
+        }
         if (joined.triangles.empty()) return nullptr;
         for (std::size_t k = 0; k < joined.from.size() && !mesh.points.empty(); ++k)
             points.push_back(mesh.points[joined.from[k]]);
