@@ -9,6 +9,7 @@
 #include "core/numbers.h"
 #include "core/try.h"
 #include "report/check_report.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {
