@@ -71,15 +71,15 @@ int main(int argc, char** argv) {
         const Result<VoxelGrid> grid = voxelize(mesh, topology, options, &context);
         if (!grid) return fail(grid.error().message);
         const Lattice lattice = make_lattice(grid->transform, mesh, &topology.turned, &context);
-        const Result<PairVotes> columns = vote_by_columns(lattice, &context);
-        const Result<PairVotes> slices = vote_by_slices(lattice, &context);
+        const Result<PairVotes> columns = vote_by_columns(lattice, options.view_pairs, &context);
+        const Result<PairVotes> slices = vote_by_slices(lattice, options.view_pairs, &context);
         if (!slices) return fail(slices.error().message);
         const test::Disagreement d = test::compare_votes(lattice, grid->boundary, *columns, *slices);
         unexplained += d.unexplained();
-        const double cpu = seconds_of([&] { (void)vote_by_columns(lattice, &context).ok(); });
+        const double cpu = seconds_of([&] { (void)vote_by_columns(lattice, options.view_pairs, &context).ok(); });
         const double hardware = seconds_of([&] {
             report = {};
-            (void)vote_by_slices(lattice, &context, &report).ok();
+            (void)vote_by_slices(lattice, options.view_pairs, &context, &report).ok();
         });
         std::printf("%-28s %9zu %9zu %7zu %7zu %7zu %11zu %8.3f %8.3f %6zu %6zu\n", file.stem().c_str(),
                     mesh.triangles.size(), d.inside, d.differ, d.on_edge, d.tied, d.unexplained(), cpu, hardware,

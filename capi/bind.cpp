@@ -266,6 +266,21 @@ snw_status save_with(const snw_model* model, const snw_weights* weights, const s
     });
 }
 
+/// The edit list as parse_edits reads it. The model keeps the last one: finding its vertices takes longer than
+/// weights.
+Result<Adjustments> read_edits(const snw_model& model, std::string_view text, Context* context) {
+    {
+        const std::lock_guard lock(model.measuring);
+        if (model.edits && model.edits_text == text) return Adjustments(*model.edits);
+    }
+    SINEW_TRY_LET(Adjustments read, io::parse_edits(model.scene, text, "edits", context));
+    auto kept = std::make_shared<const Adjustments>(read);
+    const std::lock_guard lock(model.measuring);
+    model.edits_text = text;
+    model.edits = std::move(kept);
+    return read;
+}
+
 }  // namespace
 
 }  // namespace sinew::capi
@@ -410,6 +425,12 @@ void snw_binding_free(snw_binding* binding) { delete binding; }
 snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                           const char* edits, size_t edits_size, snw_context* context, snw_bytes** report,
                           snw_weights** out) {
+    return snw_weights_in_pose(binding, model, settings, edits, edits_size, nullptr, context, report, out);
+}
+
+snw_status snw_weights_in_pose(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                               const char* edits, size_t edits_size, const double* matrices, snw_context* context,
+                               snw_bytes** report, snw_weights** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (report) *report = nullptr;
@@ -423,10 +444,12 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         SINEW_TRY(check(settings->bind.finish));
         Result<Adjustments> adjustments = Adjustments{};
         if (edits && edits_size) {
-            adjustments = io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context));
+            adjustments = read_edits(*model, {edits, edits_size}, context_of(context));
             if (!adjustments) return adjustments.error();
+            std::vector<Transform> pose;
+            if (matrices) pose = transforms_of(matrices, skeleton.joints.size());
             Status ok = complete_edits(*adjustments, scene.mesh(), skeleton,
-                                       scene.weights ? &*scene.weights : nullptr, context_of(context));
+                                       scene.weights ? &*scene.weights : nullptr, context_of(context), pose);
             if (!ok) return ok.error();
         }
         SkinWeights own;
@@ -449,7 +472,10 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
                              &done, context_of(context));
         if (made && !model->kept_vertices.empty()) made = with_kept_rows(*made, own, model->kept_vertices);
         if (!made) return made.error();
-        std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
+        tell(context, done.warnings);
+        std::vector<std::string> said = edit_lines(*adjustments, done);
+        for (const std::string& warning : done.warnings) said.push_back("warning: " + warning);
+        std::unique_ptr<snw_bytes> text(report ? new_text(lines(said)) : nullptr);
         *out = new snw_weights{std::move(*made)};
         if (report) *report = text.release();
         return Done{};

@@ -58,8 +58,10 @@ struct snw_model {
     std::optional<sinew::Vec3> up;                            // of a model from arrays, where it was given
     std::vector<bool> kept_vertices;                          // of snw_model_select; empty: none
     std::vector<bool> locked_joints;                          // the same
-    mutable std::mutex measuring;                             // of `measured`
+    mutable std::mutex measuring;                             // of what is kept below
     mutable std::shared_ptr<const MeasuredDefects> measured;  // result of snw_defects
+    mutable std::string edits_text;                           // the last list of snw_weights_in_pose
+    mutable std::shared_ptr<const sinew::Adjustments> edits;  // what it says
     mutable std::atomic<int> binds = 0;  // that read the model now; below 0: it is being changed
 };
 

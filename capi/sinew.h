@@ -315,10 +315,16 @@ void snw_binding_free(snw_binding* binding);
 typedef struct snw_weights snw_weights;
 /* Weights with the falloff and limits of the settings; options of the method are those of the bind. edits: an
  * edit list (docs/edits.md), which may lock weights of the file; null or empty: no edits. report: one line for each
- * edit, or null. Milliseconds without edits. */
+ * edit, and warnings, or null. Milliseconds without "edits". */
 snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                           const char* edits, size_t edits_size, snw_context* context, snw_bytes** report,
                           snw_weights** out);
+/* The same in a pose: falloffs by "angles" have their values there, as with `sinew pose --binding`; snw_weights_of
+ * has those of the bind pose. matrices: as of snw_pose_matrices; null: the bind pose. The model keeps the last edit
+ * list, so that a call with the same text does not find its vertices again. */
+snw_status snw_weights_in_pose(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                               const char* edits, size_t edits_size, const double* matrices, snw_context* context,
+                               snw_bytes** report, snw_weights** out);
 /* The weights of the file; SNW_USAGE if it has none. */
 snw_status snw_model_weights(const snw_model* model, snw_weights** out);
 /* Weights from compressed rows, as in snw_arrays: sorted, repeated joints added, zeros dropped, normalised; a row

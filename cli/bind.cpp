@@ -216,6 +216,7 @@ Result<int> run_bind(BindArguments args) {
         Result<SkinWeights> weights = adjusted_weights(*binding, scene.mesh(), scene.skeleton, falloff,
                                                        args.options.finish, adjustments, &edited, &context);
         if (!weights) return weights.error();
+        run.warnings.insert(run.warnings.end(), edited.warnings.begin(), edited.warnings.end());
         if (Status ok = io::check_weights(scene, *weights, args.edits.file); !args.edits.file.empty() && !ok)
             return ok.error();
         run.weights_seconds = seconds_since(start);

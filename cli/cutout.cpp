@@ -107,6 +107,7 @@ OrderedJson make_report(const CutoutArguments& args, const CutoutFigure& figure,
               {"spacing", as_given(o.outline.spacing)},
               {"least_area", o.outline.least_area},
               {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
+              {"one_pixel", o.one_pixel},
               {"smoothness", as_given(o.smoothness)},
               {"max_influences",
                o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
@@ -294,6 +295,8 @@ void add_cutout(CLI::App& app, int& exit) {
         ->group("Weights");
     add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
                            "Neighbours of a pixel: 8 (default) or 4")
+        ->group("Weights");
+    c->add_flag("--one-pixel", o.one_pixel, "A vertex reads the pixel that contains it, not the four around it")
         ->group("Weights");
     c->add_option("--max-influences", args->max_influences, "Bones per vertex: 1..8 or all")
         ->capture_default_str()

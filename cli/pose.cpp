@@ -17,16 +17,17 @@ struct PoseArguments : InputOptions, MachineOptions {
     PoseOptions pose;
 };
 
-/// Weights from the kept binding in this pose, instead of the file's own.
-Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span<const Transform> skinning,
-                          Context& context) {
+/// Weights from the kept binding in this pose, instead of the file's own. Returns warnings.
+Result<std::vector<std::string>> weights_of_binding(io::Scene& scene, const PoseArguments& args,
+                                                    std::span<const Transform> skinning, Context& context) {
     SINEW_TRY_LET(Binding kept, read_binding(args.binding, &context));
     SINEW_TRY_LET(Binding binding, rebind(kept, scene, args.binding, &context));
     SINEW_TRY_LET(Adjustments adjustments, read_edits(scene, args.edits, &context, skinning));
+    EditReport edited;
     SINEW_TRY_LET(scene.weights, adjusted_weights(binding, scene.mesh(), scene.skeleton, binding.options().falloff,
-                                                  binding.options().finish, adjustments, nullptr, &context));
+                                                  binding.options().finish, adjustments, &edited, &context));
     scene.other_poses.clear();
-    return Done{};
+    return std::move(edited.warnings);
 }
 
 Result<int> run_pose(const PoseArguments& args) {
@@ -58,8 +59,9 @@ Result<int> run_pose(const PoseArguments& args) {
                                            "--weights or --binding take them from a file)"};
 
     SINEW_TRY_LET(io::ScenePose at, read_pose(scene, args.pose, args.input, context));
+    std::vector<std::string> warnings;
     if (!args.binding.empty()) {
-        SINEW_TRY(weights_of_binding(scene, args, at.skinning, context));
+        SINEW_TRY_LET(warnings, weights_of_binding(scene, args, at.skinning, context));
     }
     SINEW_TRY_LET(io::ShadingFrames frames, io::shading_frames(scene));
     std::vector<Morph> morphs, normal_morphs;
@@ -79,6 +81,7 @@ Result<int> run_pose(const PoseArguments& args) {
         io::SaveReport saved,
         io::save_posed(scene, {posed->positions, posed->normals, posed->tangents, at}, args.output, batch));
     const Status published = progress.publish(batch, [&] {
+        for (const std::string& warning : warnings) fmt::print("warning: {}\n", shown(warning));
         for (const std::string& note : saved.notes) fmt::print("note: {}\n", shown(note));
         if (!args.pose.clip.empty() && at.time != args.pose.time)
             fmt::print("note: time {} is outside of the clip: clamped to {:.6g}\n", args.pose.time, at.time);

@@ -55,8 +55,9 @@ Result<Binding> bind_progressive(const MeshView& mesh, std::span<const std::uint
 /// Weights of a binding with the user's changes: rigid regions, then falloff, limit, locks and edits. Values of
 /// adjustments.falloff replace those of falloff.map. Call complete_edits before, which also puts
 /// Adjustments::angles into the map. `mesh` and `skeleton`: those that were bound. A vertex of a rigid region that
-/// keeps none of the region's joints follows the nearest of them by straight distance. Time: Binding::weights and
-/// apply_edits.
+/// keeps none of the region's joints follows the nearest of them by straight distance; where a region has several
+/// joints and the binding does not keep all that matter, the report warns. Time: at most twice Binding::weights
+/// with regions, but for the first call, which finds coincident vertices (analyse_mesh); and apply_edits.
 Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mesh, const Skeleton& skeleton,
                                      const FalloffOptions& falloff, const FinishOptions& finish,
                                      const Adjustments& adjustments, EditReport* report = nullptr,

@@ -93,6 +93,7 @@ struct CutoutFigure {
 struct CutoutOptions {
     OutlineOptions outline;
     Neighbours neighbours = Neighbours::all;  ///< BindOptions::neighbours
+    bool one_pixel = false;                   ///< BindOptions::one_pixel
     /// Pixels on which a bone's influence falls to 1/e; 0 = 3 % of the canvas's longest side. 0..16384.
     float smoothness = 0;
     FinishOptions finish;

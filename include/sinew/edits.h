@@ -152,8 +152,9 @@ const EditKindInfo& info_of(EditKind kind);
 
 /// The effect of each edit.
 struct EditReport {
-    std::vector<std::size_t> changed;  ///< per edit: number of vertices whose row changed
-    std::vector<std::size_t> kept;     ///< per edit: selected vertices whose weight no other joint could take
+    std::vector<std::size_t> changed;   ///< per edit: number of vertices whose row changed
+    std::vector<std::size_t> kept;      ///< per edit: selected vertices whose weight no other joint could take
+    std::vector<std::string> warnings;  ///< of adjusted_weights: rigid regions that lack joints of theirs
 };
 
 /// Applies edits in order. Vertices at one position are edited together, with the largest of their selections.

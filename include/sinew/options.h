@@ -83,12 +83,15 @@ struct BindOptions {
     /// pixel_geodesic: the figure, in the plane and units of the mesh. Null: the pixels that the triangles of the
     /// mesh touch, with voxels.resolution pixels (here up to 4096) along the longest side. Must outlive the call.
     const PixelMask* mask = nullptr;
+    /// pixel_geodesic: a vertex has the distances of the pixel that contains it, as in the source. Otherwise they
+    /// are interpolated between the four pixels around it, and not below the straight distance.
+    bool one_pixel = false;
     float penalty = 4;  ///< GeodesicOptions::penalty
     /// Fraction, ≥ 0, of the length by which a vertex lies beyond an open end of a bone, added to its distance.
     /// Without it parent and child would be equally far in the wedge behind a joint. Unpublished.
     float overshoot = 0;
-    /// connectivity: the range along its closest bone (0 head, 1 tail) in which a vertex follows only that bone.
-    /// [0, 1]: the bone shares no vertices. Joint::hard_range takes precedence.
+    /// connectivity: the range along its closest bone (0 head, 1 tail; beyond an end below 0 or above 1) in which a
+    /// vertex follows only that bone. Joint::hard_range takes precedence.
     std::array<float, 2> hard_range{0.2f, 0.8f};
     RingPlacement rings = RingPlacement::joint;
     RingStart ring_start = RingStart::late;

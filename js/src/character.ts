@@ -66,9 +66,11 @@ export class Character {
   templates = () => this.call<Template[]>('templates');
   rig = (template: string, resolution?: number) => this.call<Rig>('rig', template, resolution);
   describe = (settings: Settings) => this.call<ModelInfo>('describe', settings);
-  weigh = (settings: Settings, edits: string, most?: number) => this.call<Result<'weigh'>>('weigh', settings, edits, most);
+  weigh = (settings: Settings, edits: string, most?: number, matrices?: Float64Array) =>
+    this.call<Result<'weigh'>>('weigh', settings, edits, most, matrices);
   stroke = (settings: Settings, edits: string, edit: string, again: boolean) => this.call<Result<'stroke'>>('stroke', settings, edits, edit, again);
-  rebase = (settings: Settings, edits: string, strokes: number) => this.call<Result<'rebase'>>('rebase', settings, edits, strokes);
+  rebase = (settings: Settings, edits: string, strokes: number, matrices?: Float64Array) =>
+    this.call<Result<'rebase'>>('rebase', settings, edits, strokes, matrices);
   unstroke = () => this.call<Result<'unstroke'>>('unstroke');
   difference = () => this.call<Float32Array | null>('difference');
   saveBinding = () => this.call<Uint8Array>('saveBinding');

@@ -675,33 +675,35 @@ export class Core {
   }
 
   private showEarly(settings: Settings, {edits, matrices, dual, normals, beside}: Shown) {
-    const {rows, report: editReport, difference} = this.weigh(settings, edits);
+    const {rows, report: editReport, difference} = this.weigh(settings, edits, MOST_SHOWN, matrices);
     return {
       rows, editReport, difference, posed: this.deform(matrices, dual, normals),
       posedBeside: beside ? this.deform(matrices, dual, normals, true) : null,
     };
   }
 
-  /** Weights under these settings and edits, from the kept binding. pose, save and rows use them. */
-  weigh(settings: Settings, edits: string, most = MOST_SHOWN) {
-    const {made, report} = this.weightsOf(settings, edits);
+  /** Weights under these settings and edits, from the kept binding. pose, save and rows use them. `matrices`: falloffs by angle
+   * have their values in this pose (snw_weights_in_pose); otherwise in the bind pose. */
+  weigh(settings: Settings, edits: string, most = MOST_SHOWN, matrices?: Float64Array) {
+    const {made, report} = this.weightsOf(settings, edits, matrices);
     this.endPainting();
     this.m._snw_weights_free(this.weights);
     this.weights = made;
     return {rows: this.rows(made, most), report, difference: this.difference()};
   }
 
-  private weightsOf(settings: Settings, edits: string): {made: number; report: string[]} {
+  private weightsOf(settings: Settings, edits: string, matrices?: Float64Array): {made: number; report: string[]} {
     this.need(this.binding, 'bind first');
     return this.withSettings(settings, (s) => {
       const text = edits ? this.putText(edits) : 0;
+      const pose = matrices ? this.putBytes(new Uint8Array(matrices.buffer, matrices.byteOffset, matrices.byteLength)) : 0;
       try {
         this.check(
-          this.m._snw_weights_of(this.binding, this.model, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, 0,
-                                 this.out + 4, this.out),
+          this.m._snw_weights_in_pose(this.binding, this.model, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, pose, 0,
+                                      this.out + 4, this.out),
         );
       } finally {
-        this.m._free(text);
+        for (const at of [text, pose]) this.m._free(at);
       }
       const [made, reportBytes] = new Uint32Array(this.heap.buffer, this.out, 2);
       const report = this.textOf(reportBytes);
@@ -735,9 +737,9 @@ export class Core {
 
   /** Replaces the weights below the strokes by those under these settings and edits, without entries of "edits". Strokes are
    * computed again only where these differ. null if other than `strokes` strokes have been painted. */
-  rebase(settings: Settings, edits: string, strokes: number): Painted | null {
+  rebase(settings: Settings, edits: string, strokes: number, matrices?: Float64Array): Painted | null {
     if (!this.painting || this.m._snw_painting_edits(this.painting) !== strokes) return null;
-    const {made} = this.weightsOf(settings, edits);
+    const {made} = this.weightsOf(settings, edits, matrices);
     try {
       this.check(this.m._snw_painting_rebase(this.painting, made, 0, this.out));
     } finally {

@@ -28,6 +28,9 @@ export interface WeightOptions {
   limitRule?: 'fade' | 'cut';
   /** An edit list (docs/edits.md), as an object or as its text. */
   edits?: object | string;
+  /** The pose in which falloffs by angle have their values, ten numbers a joint as in snw_pose_matrices; without it, the bind
+   * pose. A GLB has the weights of one pose. */
+  pose?: Float64Array;
 }
 
 /** How a GLB is written. */
@@ -38,7 +41,7 @@ export interface OutputOptions {
 }
 
 /** The options of `sinew bind` in camel case, and how a bind reports. */
-export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions {
+export interface BindOptions extends Omit<WeightOptions, 'edits' | 'pose'>, OutputOptions {
   method?: Method;
   asPublished?: Flag;
   /** 32, 64, … 1024, or 'auto'. */
@@ -48,6 +51,7 @@ export interface BindOptions extends Omit<WeightOptions, 'edits'>, OutputOptions
   overshoot?: number;
   domain?: 'sparse' | 'uniform' | 'sparse-boundary';
   neighbours?: 4 | 8 | '4' | '8';
+  onePixel?: Flag;
   windingNumbers?: Flag;
   viewPairs?: 'both' | 'either';
   voxelizer?: 'cpu' | 'hardware';
@@ -96,7 +100,7 @@ export interface Weights {
   weights: Float32Array;
 }
 
-const OWN = new Set(['onProgress', 'signal', 'threads', 'edits']);
+const OWN = new Set(['onProgress', 'signal', 'threads', 'edits', 'pose']);
 
 /** Options as the command line names them; a method's preset comes first. */
 function settingsOf(options: object): Settings {
@@ -142,7 +146,8 @@ export class Binding {
   private async weigh(options: WeightOptions) {
     const settings = this.changed(options);
     const edits = typeof options.edits === 'object' ? JSON.stringify(options.edits) : options.edits ?? '';
-    return {settings, ...(await this.character.weigh(settings, edits, 0xffff))};
+    const matrices = options.pose && (await this.character.matricesOf({joints: options.pose}));
+    return {settings, ...(await this.character.weigh(settings, edits, 0xffff, matrices))};
   }
 
   /** The weights, under these options instead of those of the bind. */
@@ -192,7 +197,8 @@ async function bindIn(character: Character, load: () => Promise<ModelInfo>, opti
   signal?.addEventListener('abort', stop);
   try {
     const work = async () => {
-      if ('edits' in options) throw new SinewError('usage', 'edits change weights: give them to weights or glb');
+      for (const name of ['edits', 'pose'])
+        if (name in options) throw new SinewError('usage', `${name} changes weights: give it to weights or glb`);
       const settings = settingsOf(options);
       const rows: Option[] = await character.options();
       await load();

@@ -112,6 +112,12 @@ lap('arrays');
     assert.ok(text.includes(`at vertex ${vertex}`) && text.includes(joints[0]) && point.length === 3, text);
     assert.equal(kind === 'border', line !== undefined, text);
   }
+  const angles = {falloff: [{angles: [[0, 0.1], [90, 0.9]], joints: 'upper'}]};
+  const turned = Float64Array.from(binding.joints.flatMap(({name}) => (name === 'upper' ? [Math.SQRT1_2, 0, 0, Math.SQRT1_2] : [0, 0, 0, 1]).concat([0, 0, 0, 1, 1, 1])));
+  const all = async (options) => (await binding.weights(options)).weights;
+  const [soft, hard] = await Promise.all([0.1, 0.9].map((value) => all({edits: {falloff: [{value, joints: 'upper'}]}})));
+  assert.notDeepEqual(soft, hard);
+  assert.deepEqual([await all({edits: angles}), await all({edits: angles, pose: turned})], [soft, hard], 'falloff by angle follows the pose');
   const pin = {op: 'pin', pins: [{vertex: 30, weights: {upper: 0.75, lower: 0.25}}]};
   near(await share('upper', 30, pin), 0.75);
   assert.ok((await share('upper', 42, pin)) > (await share('upper', 42)) + 0.1, 'a pin spreads');

@@ -93,7 +93,7 @@ class Weights:
 
 class Binding:
     model: Model
-    def weights(self, edits: Optional[_Edits] = ..., threads: int = ...,
+    def weights(self, edits: Optional[_Edits] = ..., threads: int = ..., pose: Optional[_Pose] = ...,
         *,  # options of weights, by scripts/python-stubs
         falloff: Optional[float] = ...,
         lambda_min: Optional[float] = ...,
@@ -149,6 +149,7 @@ class Model:
         overshoot: Optional[float] = ...,
         domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
         neighbours: Optional[Literal["8", "4"]] = ...,
+        one_pixel: _Flag = ...,
         winding_numbers: _Flag = ...,
         view_pairs: Optional[Literal["both", "either"]] = ...,
         voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
@@ -185,6 +186,7 @@ class Model:
         overshoot: Optional[float] = ...,
         domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
         neighbours: Optional[Literal["8", "4"]] = ...,
+        one_pixel: _Flag = ...,
         winding_numbers: _Flag = ...,
         view_pairs: Optional[Literal["both", "either"]] = ...,
         voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
@@ -225,6 +227,7 @@ class Model:
         overshoot: Optional[float] = ...,
         domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
         neighbours: Optional[Literal["8", "4"]] = ...,
+        one_pixel: _Flag = ...,
         winding_numbers: _Flag = ...,
         view_pairs: Optional[Literal["both", "either"]] = ...,
         voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
@@ -261,6 +264,7 @@ class Model:
         overshoot: Optional[float] = ...,
         domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
         neighbours: Optional[Literal["8", "4"]] = ...,
+        one_pixel: _Flag = ...,
         winding_numbers: _Flag = ...,
         view_pairs: Optional[Literal["both", "either"]] = ...,
         voxelizer: Optional[Literal["cpu", "hardware"]] = ...,
@@ -325,6 +329,7 @@ def bind(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike
         overshoot: Optional[float] = ...,
         domain: Optional[Literal["sparse", "uniform", "sparse-boundary"]] = ...,
         neighbours: Optional[Literal["8", "4"]] = ...,
+        one_pixel: _Flag = ...,
         winding_numbers: _Flag = ...,
         view_pairs: Optional[Literal["both", "either"]] = ...,
         voxelizer: Optional[Literal["cpu", "hardware"]] = ...,

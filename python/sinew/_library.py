@@ -210,7 +210,7 @@ _FUNCTIONS = {
     "snw_binding_rebind": ("status", H, H, H, OUT),
     "snw_binding_move": ("status", H, H, H, OUT),
     "snw_binding_free": (None, H),
-    "snw_weights_of": ("status", H, H, H, c_void_p, SIZE, H, OUT, OUT),
+    "snw_weights_in_pose": ("status", H, H, H, c_void_p, SIZE, c_void_p, H, OUT, OUT),
     "snw_weights_from_rows": ("status", SIZE, SIZE, c_void_p, c_void_p, c_void_p, OUT),
     "snw_weights_open_json": ("status", H, c_void_p, SIZE, OUT),
     "snw_weights_size": (None, H, POINTER(SIZE), POINTER(SIZE)),

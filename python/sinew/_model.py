@@ -389,21 +389,23 @@ class Binding:
     def __repr__(self):
         return f"<sinew.Binding of {self.model!r}>"
 
-    def weights(self, edits=None, threads=0, **options):
+    def weights(self, edits=None, threads=0, pose=None, **options):
         """Weights under another falloff, limit or edit list.
 
         options: those of the group "Weights" (``sinew.settings()``), for example falloff=0.3 or max_influences=8; the
-        others are those of the bind. edits: an edit list (docs/edits.md) as JSON text, dict or list of edits.
+        others are those of the bind. edits: an edit list (docs/edits.md) as JSON text, dict or list of edits. pose: as for
+        ``Model.pose_matrices``: there its falloffs by angle have their values, otherwise in the bind pose.
         """
         context = _Context(threads)
         words = _Settings(options, self._handle)
         _refuse_ignored(options, "Weights")
+        matrices = None if pose is None else self.model.pose_matrices(pose)
         content, said, out = None, Handle(lib.bytes_free), Handle(lib.weights_free)
         if edits is not None:
             content = _edit_bytes(edits)
         with self.model._lock:
-            lib.weights_of(self._handle.value, self.model._handle.value, words.value, *buffer(content), context.value,
-                           said.out, out.out)
+            lib.weights_in_pose(self._handle.value, self.model._handle.value, words.value, *buffer(content),
+                                pointer(matrices), context.value, said.out, out.out)
         weights = Weights(out, self.model.joint_names)
         weights.messages = tuple(lines_of(said))
         return weights

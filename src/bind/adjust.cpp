@@ -32,6 +32,56 @@ std::vector<std::uint32_t> region_of(const std::vector<std::uint32_t>& weld, std
     return out;
 }
 
+/// Warns of regions with vertices at which a joint that could drive them is missing: it is not among the kept
+/// joints of a row that is full, and fewer joints of the region are than the limit of influences reads.
+std::vector<std::string> missing_drivers(const std::vector<std::uint32_t>& region,
+                                         std::span<const RigidRegion> regions, const MeshView& mesh,
+                                         const Skeleton& skeleton, std::size_t width,
+                                         const std::vector<std::uint32_t>& joint, const FinishOptions& finish) {
+    struct Missing {
+        std::size_t of = 0, vertices = 0;
+        std::uint32_t joint = no_index;
+    };
+    std::vector<Missing> found(regions.size());
+    const std::size_t read =
+        finish.max_influences == all_influences
+            ? skeleton.joints.size()
+            : static_cast<std::size_t>(finish.max_influences) + (finish.limit_rule == LimitRule::fade ? 1 : 0);
+    const auto has = [](const auto& list, std::uint32_t j) {
+        return std::find(list.begin(), list.end(), j) != list.end();
+    };
+    for (std::size_t v = 0; v < region.size(); ++v) {
+        if (region[v] == no_index || width == 0) continue;
+        Missing& here = found[region[v]];
+        ++here.of;
+        const std::span kept(joint.data() + v * width, width);
+        const std::vector<std::uint32_t>& drivers = regions[region[v]].joints;
+        if (drivers.size() < 2 || kept.back() == no_index) continue;
+        std::size_t among = 0;
+        std::uint32_t missing = no_index;
+        for (const std::uint32_t j : drivers) {
+            if (has(kept, j))
+                ++among;
+            else if (missing == no_index && skeleton.joints[j].deform &&
+                     (mesh.skin_of_vertex.empty() || skeleton.skins.empty() ||
+                      has(skeleton.skins[mesh.skin_of_vertex[v]], j)))
+                missing = j;
+        }
+        if (missing == no_index || among >= read) continue;
+        if (here.vertices++ == 0) here.joint = missing;
+    }
+    std::vector<std::string> out;
+    for (std::size_t r = 0; r < found.size(); ++r)
+        if (found[r].vertices > 0)
+            out.push_back("rigid " + std::to_string(r + 1) + ": at " + std::to_string(found[r].vertices) + " of " +
+                          std::to_string(found[r].of) + " vertices joints of the region, such as '" +
+                          printable(skeleton.joints[found[r].joint].name) + "', are not among the " +
+                          std::to_string(width) +
+                          " nearest, which the binding keeps, and have no weight there (bind with more "
+                          "`max-influences`, or with all, to keep more; the weights may then have fewer)");
+    return out;
+}
+
 /// Removes all joints but the region's from the rows of a region. A row without any of them gets the joint and
 /// value of `missing`.
 template <typename Missing>
@@ -106,8 +156,10 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
     if (!own.of_vertex.empty() && own.of_vertex.size() != n)
         return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(own.of_vertex.size()) +
                                            " vertices, and there are " + std::to_string(n)};
-    std::vector<std::uint32_t> weld;  // where places matter
-    if (!own.of_vertex.empty() || !adjustments.rigid.empty()) weld = analyse_mesh(mesh, context).weld;
+    static const std::vector<std::uint32_t> none;
+    const bool places_matter = !own.of_vertex.empty() || !adjustments.rigid.empty();
+    const std::vector<std::uint32_t>& weld =
+        places_matter ? BindingState::of(binding).weld.of(mesh, context) : none;
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while reading the mesh"};
     override_map(law.map, own, law.law, joints, weld);
 
@@ -125,6 +177,13 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
         };
         SINEW_TRY(check(finish_options));
         SINEW_TRY(check_limit(binding, finish_options));
+        if (report) {
+            const bool heat = binding.influences().width > 0;
+            report->warnings =
+                missing_drivers(region, adjustments.rigid, mesh, skeleton,
+                                heat ? binding.influences().width : binding.distances().width,
+                                heat ? binding.influences().joint : binding.distances().joint, finish_options);
+        }
         if (binding.influences().width == 0) {
             DistanceTable t = binding.distances();
             if (t.width > 0)

@@ -6,6 +6,7 @@
 
 #include "bind/binding_state.h"
 #include "core/hash.h"
+#include "core/parallel.h"
 #include "core/try.h"
 
 namespace sinew {
@@ -60,6 +61,15 @@ std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton) {
     for (const std::vector<std::uint32_t>& skin : skeleton.skins)
         hash = hash_bytes(std::as_bytes(std::span(skin)), hash);
     return hash;
+}
+
+const std::vector<std::uint32_t>& KeptWeld::of(const MeshView& mesh, Context* context) const {
+    const std::lock_guard lock(finding_);
+    if (weld_.empty()) {
+        std::vector<std::uint32_t> found = analyse_mesh(mesh, context).weld;
+        if (!cancelled(context)) weld_ = std::move(found);
+    }
+    return weld_;
 }
 
 void BindingState::take_hardness() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "bind/kept_volume.h"
@@ -11,6 +12,21 @@
 #include "sinew/binding.h"
 
 namespace sinew {
+
+/// The groups of coincident vertices of the bound mesh (MeshTopology::weld), found when they are first needed. A
+/// copy starts without them: it may be of another mesh.
+class KeptWeld {
+public:
+    KeptWeld() = default;
+    KeptWeld(const KeptWeld&) {}
+    KeptWeld& operator=(const KeptWeld&) = delete;
+    /// Not all of them, and nothing is kept, if the context is cancelled. Valid as long as the binding.
+    const std::vector<std::uint32_t>& of(const MeshView& mesh, Context* context) const;
+
+private:
+    mutable std::mutex finding_;
+    mutable std::vector<std::uint32_t> weld_;
+};
 
 struct BindingState {
     BindReport report;
@@ -21,7 +37,8 @@ struct BindingState {
     InfluenceTable influences;
     std::vector<Bone> bones;
     std::vector<Coverage> coverage;
-    std::uint64_t mesh_hash = 0;                   ///< of hash_mesh
+    std::uint64_t mesh_hash = 0;  ///< of hash_mesh
+    KeptWeld weld;
     std::shared_ptr<const KeptVolume> volume;      ///< with BindOptions::keep_volume, else null
     std::shared_ptr<const PlannedMesh> planned;    ///< with the volume, for move_joints; not in files
     std::shared_ptr<const WeldedSurface> surface;  ///< the same, of a method that has one

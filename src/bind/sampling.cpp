@@ -16,9 +16,9 @@ namespace sinew {
 
 Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
     const Vec3& p = task.mesh.positions[vertex];
-    const bool as_published = task.options.as_published;
-    Reading reading{as_published ? own_leaf(domain, p) : leaf_stencil(domain, p), to_point(p), false, 0};
-    if (as_published && reading.leaves.count > 0) {
+    const bool one = task.options.as_published || task.options.one_pixel;
+    Reading reading{one ? own_leaf(domain, p) : leaf_stencil(domain, p), to_point(p), false, 0};
+    if (task.options.as_published && reading.leaves.count > 0) {
         const Point3 v = to_voxels(domain.transform, p);
         const auto centre = domain.centre(reading.leaves.leaf[0]);
         reading.from_centre =
@@ -94,7 +94,7 @@ private:
     template <typename DistanceAt>
     float mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const;
     float distance(double field, const BoneShapes::Distance& straight) const;
-    float distance_as_published(double field, const Reading& reading) const;
+    float distance_from_one(double field, const Reading& reading) const;
     double to_scene_units(double field) const;
 
     const Task& task_;
@@ -102,6 +102,7 @@ private:
     const BoneShapes& bones_;
     const JointSet& set_;
     DistanceRows& rows_;
+    const bool one_leaf_ = task_.options.as_published || task_.options.one_pixel;
 };
 
 inline double DistanceSampler::to_scene_units(double field) const {
@@ -115,8 +116,9 @@ inline float DistanceSampler::distance(double field, const BoneShapes::Distance&
                               task_.options.overshoot * straight.beyond);
 }
 
-// Dionne and de Lasa (2014), eq. 7: adds the distance from the centre of the vertex's leaf, and nothing else.
-inline float DistanceSampler::distance_as_published(double field, const Reading& reading) const {
+// Dionne and de Lasa (2014), eq. 7: adds the distance from the centre of the vertex's leaf, and nothing else. Of
+// one pixel (VIDE 2012) that is 0.
+inline float DistanceSampler::distance_from_one(double field, const Reading& reading) const {
     return static_cast<float>(to_scene_units(field) + reading.from_centre);
 }
 
@@ -131,8 +133,8 @@ float DistanceSampler::mean_distance(const Reading& reading, std::uint32_t joint
         sum += reading.leaves.share[k] * d;
     }
     if (share == 0) return std::numeric_limits<float>::infinity();
-    return task_.options.as_published ? distance_as_published(sum / share, reading)
-                                      : distance(sum / share, bones_.straight(joint, reading.at));
+    return one_leaf_ ? distance_from_one(sum / share, reading)
+                     : distance(sum / share, bones_.straight(joint, reading.at));
 }
 
 inline Coverage DistanceSampler::coverage(const Reading& reading, const std::vector<bool>& seeded) const {
@@ -253,10 +255,10 @@ void DistanceSampler::nearest_joints(std::size_t count, const LeafDistances& fie
         end = batch.means.measure(batch.readings[k].leaves, static_cast<std::uint32_t>(k), field, end);
         batch.first[k + 1] = static_cast<std::size_t>(end - begin);
     }
-    if (task_.options.as_published) {
+    if (one_leaf_) {
         for (const JointMean* m = begin; m < end; ++m)
             batch.keys[static_cast<std::size_t>(m - begin)] =
-                DistanceRows::key(distance_as_published(m->field, batch.readings[m->reading]), m->joint);
+                DistanceRows::key(distance_from_one(m->field, batch.readings[m->reading]), m->joint);
         return;
     }
     std::fill(batch.end_of.begin(), batch.end_of.end(), 0);

@@ -309,6 +309,9 @@ const std::vector<Row>& rows() {
          [](const BindSetting&, const BindOptions& o) -> std::string {
              return o.neighbours == Neighbours::faces ? "4" : "8";
          }},
+        refuse_unread(on_or_off<[](O& o) -> bool& { return o.one_pixel; }>(
+            "one-pixel", Kind::flag, {only<Method::pixel_geodesic>},
+            "A vertex reads the pixel that contains it, as in the source, not the four around it")),
         on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>(
             "winding-numbers", Kind::choice, {in_volume},
             "Decide by winding numbers whether ambiguous voxels are inside"),
@@ -319,7 +322,8 @@ const std::vector<Row>& rows() {
             "voxelizer", "Method", "cpu hardware", {in_volume},
             "hardware: the same voxels, from z-buffer slices drawn by OpenGL"),
         {{"hard-range", Kind::range, "Method", "",
-          "FROM TO, 0..1 along a bone: vertices between follow only this bone", only<Method::connectivity>},
+          "FROM TO, 0 a bone's head and 1 its tail: vertices between follow only this bone",
+          only<Method::connectivity>},
          set_hard_range,
          [](const BindSetting&, const BindOptions& o) {
              return shortest_text(o.hard_range[0]) + " " + shortest_text(o.hard_range[1]);
@@ -485,11 +489,9 @@ Status check(const BindOptions& options) {
     SINEW_TRY(check(options.falloff));
     SINEW_TRY(check(options.finish));
     for (const Row& row : rows()) SINEW_TRY(check_range(row, options));
-    const auto [lower, upper] = options.hard_range;
-    if (!(lower >= 0 && lower <= upper && upper <= 1)) {
+    if (const auto [lower, upper] = options.hard_range; !(std::isfinite(upper - lower) && lower <= upper))
         return Error{ErrorCode::usage, "`hard-range " + shortest_text(lower) + " " + shortest_text(upper) +
-                                           "` must lie within [0, 1], lower end first"};
-    }
+                                           "` must be two finite numbers, lower end first"};
     if (options.as_published && options.overshoot != 0)
         return Error{ErrorCode::usage, "`as-published`: the paper adds no `overshoot`; it must be 0"};
     if (options.as_published && options.local_resolution)

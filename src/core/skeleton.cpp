@@ -66,12 +66,10 @@ Status check_structure(const Skeleton& skeleton) {
                          describe(skeleton, j) + " has a coordinate beyond 1e18: check its scale"};
         if (joint.tail && !finite_position(*joint.tail))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a tail that is not finite"};
-        if (joint.hard_range) {
-            const auto [from, to] = *joint.hard_range;
-            if (!(from >= 0 && from <= to && to <= 1))
+        if (joint.hard_range)
+            if (const auto [from, to] = *joint.hard_range; !(std::isfinite(to - from) && from <= to))
                 return Error{ErrorCode::input, describe(skeleton, j) +
-                                                   " has a hard range that is not within 0..1, smaller end first"};
-        }
+                                                   " has a hard range that is not two numbers, smaller end first"};
     }
     for (std::size_t j = 0; j < n; ++j) {
         const Joint& joint = skeleton.joints[j];

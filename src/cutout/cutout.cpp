@@ -69,6 +69,7 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
         BindOptions bind_options = preset(Method::pixel_geodesic);
         bind_options.mask = &mesh.mask;
         bind_options.neighbours = options.neighbours;
+        bind_options.one_pixel = options.one_pixel;
         bind_options.finish = options.finish;
         const float unit = static_cast<float>(box_of(mesh.positions).longest());
         bind_options.falloff.smoothness = smoothness / unit;

@@ -92,9 +92,11 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
 LeafStencil own_leaf(const Domain& domain, const Vec3& position) {
     LeafStencil s;
     const Point3 v = to_voxels(domain.transform, position);
-    const double r = domain.transform.resolution, depth = domain.transform.depth();
-    if (!(v[0] >= 0 && v[0] < r && v[1] >= 0 && v[1] < r && v[2] >= 0 && v[2] < depth)) return s;
-    s.leaf[0] = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
+    const bool flat = domain.transform.depth() == 1;
+    if (!within_grid(domain, v, flat ? 1 : 0)) return s;
+    const int x = floor_of(v[0]), y = floor_of(v[1]);
+    s.leaf[0] = domain.leaf_at(x, y, flat ? 0 : static_cast<int>(v[2]));
+    if (flat && s.leaf[0] == no_index) s.leaf[0] = nearest_pixel(domain, x, y);
     s.share[0] = 1;
     s.count = s.leaf[0] != no_index;
     return s;

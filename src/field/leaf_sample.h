@@ -21,7 +21,7 @@ struct LeafStencil {
 /// nearest one within 64 pixels.
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
 
-/// Only the leaf that contains the point. O(levels).
+/// Only the leaf that contains the point; in a domain of one layer, if none does, the nearest as above. O(levels).
 LeafStencil own_leaf(const Domain& domain, const Vec3& position);
 
 /// Prefetches the memory that the stencils of the next points will read.

@@ -113,10 +113,10 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
         std::array<float, 2> ends{};
         const bool two = value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
         if (two) ends = {value[0].get<float>(), value[1].get<float>()};
-        if (!two || !(ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= 1))
+        if (!two || !(std::isfinite(ends[1] - ends[0]) && ends[0] <= ends[1]))
             return Error{ErrorCode::input,
                          place +
-                             " must be two numbers from 0 to 1, the smaller first (the part of the bone where it "
+                             " must be two numbers, the smaller first (the part of the bone, from 0 to 1, where it "
                              "shares no vertex)"};
         joint.hard_range = ends;
     } else if (key == "shape") {

@@ -211,6 +211,22 @@ class Edits(Case):
         rows = self.bound(rigid=[{"joints": ["lower"], "select": {"mesh": "bar"}}])
         self.assertTrue(all(row == {"lower": 1} for row in rows))
 
+    def test_a_region_says_what_the_binding_does_not_keep(self):
+        done = support.run(support.CHARACTERS, "biped", self.at / "biped.glb")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        edits = self.edits(rigid=[{"joints": ["head", "foot_L"], "select": {"sphere": {"center": [0, 0, 0], "radius": 9}}}])
+        warned = "rigid 1: at "
+        for options, says in (((), True), (("--max-influences", "all"), False)):
+            done = self.bind(self.at / "biped.glb", "--edits", edits, "--method", "closest-distance", "--save-binding",
+                             self.at / "kept", *options, "--report", self.at / "r.json")
+            self.assertEqual(warned in done.stdout, says)
+            report = json.loads((self.at / "r.json").read_text())
+            self.assertEqual(any(w.startswith(warned) for w in report["warnings"]), says)
+            (self.at / "p.json").write_text(json.dumps({"joints": {}}))
+            posed = support.sinew("pose", self.at / "biped.glb", "--binding", self.at / "kept", "--edits", edits, "--pose",
+                                  self.at / "p.json", "-o", self.at / "p.obj")
+            self.assertEqual((posed.returncode, "warning: " + warned in posed.stdout), (0, says), posed.stderr)
+
     def test_locks_and_only_missing(self):
         # In the file both joints have weight 1/2 at every vertex.
         rows = self.bound("--lock", "lower")

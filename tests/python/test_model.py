@@ -50,6 +50,27 @@ def test_falloff_and_edits_come_after_the_bind(biped, work):
     assert model.load_weights(work / "own.json") == weights
 
 
+def test_falloff_by_angle_follows_the_pose(biped):
+    binding = sinew.load(biped).bind("closest-distance")
+    edits = {"falloff": [{"angles": [[0, 0.1], [90, 0.9]], "joints": "lower_leg_L"}]}
+    plain, hard = (binding.weights(edits={"falloff": [{"value": a, "joints": "lower_leg_L"}]}) for a in (0.1, 0.9))
+    assert plain != hard
+    assert binding.weights(edits=edits) == plain
+    for pose in ({"lower_leg_L": {"rotate": [90, 0, 0]}}, {"lower_leg_L": {"rotate": [0, 0, 150]}}):
+        assert binding.weights(edits=edits, pose=pose) == hard
+    assert binding.weights(edits=edits, pose={"upper_leg_L": {"rotate": [90, 0, 0]}}) == plain
+    with pytest.raises(sinew.Error):
+        binding.weights(edits=edits, pose={"no such joint": {"rotate": [90, 0, 0]}})
+
+
+def test_a_region_says_which_joints_are_not_kept(biped):
+    region = {"rigid": [{"joints": ["head", "foot_L"], "select": {"sphere": {"center": [0, 0, 0], "radius": 9}}}]}
+    model = sinew.load(biped)
+    (message,) = model.bind("closest-distance").weights(edits=region).messages
+    assert message.startswith("warning: rigid 1: at ") and "are not among the 8 nearest" in message
+    assert not model.bind("closest-distance", max_influences="all").weights(edits=region, max_influences=4).messages
+
+
 def test_the_file_as_arrays(biped):
     model = sinew.load(biped)
     info = model.info()

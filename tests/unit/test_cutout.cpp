@@ -354,6 +354,21 @@ TEST(CutOut, LayersFollowTheirOwnBones) {
     EXPECT_NEAR(top, 320 - 70 - 14, 0.8);
 }
 
+TEST(CutOut, OnePixelIsAChoice) {
+    CutoutOptions options;
+    options.neighbours = Neighbours::faces;
+    // Breadth-first distances of pixels are whole numbers of pixels; those between pixels are not.
+    for (const bool one : {true, false}) {
+        options.one_pixel = one;
+        const auto parts = cut_out(two_layers(), options);
+        ASSERT_TRUE(parts.ok()) << parts.error().message;
+        std::size_t between = 0;
+        for (const float d : (*parts)[0].binding->distances().distance)
+            between += d < INFINITY && std::abs(d - std::round(d)) > 1e-3f;
+        EXPECT_EQ(between == 0, one);
+    }
+}
+
 TEST(CutOut, WarnsOfBonesOutsideAndOfPicturesWithoutTransparency) {
     CutoutFigure figure = two_layers();
     figure.skeleton.joints[3].position = {190, 10, 0};

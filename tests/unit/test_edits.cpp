@@ -411,5 +411,64 @@ TEST(AdjustedWeights, RigidRegionsAreDrivenByTheirJointsOnly) {
     EXPECT_EQ(*none, *plain);
 }
 
+TEST(AdjustedWeights, ARegionWhoseJointsAreNotAllKeptIsNoSilentLoss) {
+    const Strip strip(40);
+    Skeleton s;
+    for (int j = 0; j < 12; ++j) {
+        Joint joint;
+        joint.name = "joint" + std::to_string(j);
+        joint.parent = j - 1;
+        joint.position = {-1 + 0.17f * static_cast<float>(j), 0.05f, 0};
+        s.joints.push_back(joint);
+    }
+    BindOptions options = preset(Method::closest_distance);
+    options.falloff.lambda_min = 1;
+    options.falloff.alpha = 0;
+    const auto bound_with = [&](int most) {
+        options.finish.max_influences = most;
+        return test::bound(strip.view(), s, options);
+    };
+    const Binding eight = bound_with(4), all = bound_with(all_influences);
+    options.finish.max_influences = 4;
+    Adjustments a;
+    RigidRegion region{std::vector<bool>(strip.positions.size(), false), {0, 11}};
+    for (std::size_t v = 0; v < strip.positions.size(); ++v) region.vertices[v] = strip.positions[v].x < -0.8f;
+    const auto vertices = std::count(region.vertices.begin(), region.vertices.end(), true);
+    a.rigid = {region};
+    const auto weigh = [&](const Binding& binding, EditReport& report) {
+        return test::must(adjusted_weights(binding, strip.view(), s, options.falloff, options.finish, a, &report));
+    };
+    EditReport lost, whole, one;
+    const SkinWeights without = weigh(eight, lost), with = weigh(all, whole);
+    EXPECT_EQ(weight_of(without, 0, 11), 0);
+    EXPECT_GT(weight_of(with, 0, 11), 0.01f);
+    ASSERT_EQ(lost.warnings.size(), 1u);
+    EXPECT_EQ(lost.warnings[0].find("rigid 1: at " + std::to_string(vertices) + " of " + std::to_string(vertices) +
+                                    " vertices"),
+              0u)
+        << lost.warnings[0];
+    EXPECT_NE(lost.warnings[0].find("'joint11'"), std::string::npos);
+    EXPECT_TRUE(whole.warnings.empty());
+    // Nothing is lost where one joint has all weight, or where the limit reads no more joints than are kept.
+    a.rigid[0].joints = {11};
+    weigh(eight, one);
+    a.rigid[0].joints = {0, 1, 2, 3, 4, 11};
+    weigh(eight, one);
+    EXPECT_TRUE(one.warnings.empty());
+}
+
+TEST(AdjustedWeights, CoincidentVerticesAreFoundOnce) {
+    const Bent bent;
+    Adjustments a;
+    a.rigid = {{std::vector<bool>(bent.strip.positions.size(), false), {1}}};
+    a.rigid[0].vertices.back() = true;
+    const SkinWeights first = bent.weights(a);
+    // Were they found again, all would be at one place, and so in the region.
+    const std::vector<Vec3> one_place(bent.strip.positions.size());
+    const Binding copy = bent.binding;
+    EXPECT_EQ(first, test::must(adjusted_weights(copy, {one_place, bent.strip.triangles, {}}, bent.skeleton,
+                                                 copy.options().falloff, copy.options().finish, a)));
+}
+
 }  // namespace
 }  // namespace sinew

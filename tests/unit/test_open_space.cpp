@@ -78,7 +78,25 @@ TEST(Connectivity, HardRangeOfABoneHasPrecedence) {
     EXPECT_EQ(weight_of(w, v, 1), 1);
     options.hard_range = {0.8f, 0.2f};
     EXPECT_FALSE(bind({row.positions, row.triangles, {}}, row.skeleton, options));
-    row.skeleton.joints[1].hard_range = {{0.5f, 2}};
+    row.skeleton.joints[1].hard_range = {{2, 0.5f}};
+    EXPECT_FALSE(check_skeleton(row.skeleton));
+}
+
+TEST(Connectivity, ARangeMayReachBeyondTheEndsOfABone) {
+    Row row;
+    row.skeleton.joints[2].tail = Vec3{2, 1, 0};  // a knee: outside it vertices lie beyond the ends of both bones
+    const std::uint32_t outside = row.add({2.1f, -0.1f, 0});
+    BindOptions options = preset(Method::connectivity);
+    options.hard_range = {0, 1};
+    EXPECT_GT(weight_of(row.weights(options), outside, 1), 0);
+    EXPECT_GT(weight_of(row.weights(options), outside, 2), 0);
+    options.hard_range = {-0.5f, 1.05f};  // at 1.1 of the upper bone, at -0.1 of the lower one
+    const SkinWeights lower = row.weights(options);
+    row.skeleton.joints[1].hard_range = {{-0.5f, 1.5f}};
+    const SkinWeights both = row.weights(options);
+    EXPECT_EQ(both[outside].size(), 1u);
+    EXPECT_GE(lower[outside].size(), both[outside].size());
+    row.skeleton.joints[1].hard_range = {{0, INFINITY}};
     EXPECT_FALSE(check_skeleton(row.skeleton));
 }
 

@@ -176,6 +176,52 @@ TEST(PixelGeodesic, SmoothnessMayDifferByJoint) {
     }
 }
 
+TEST(PixelGeodesic, OnePixelGivesAVertexItsDistances) {
+    // Vertices anywhere in the pixels of a figure with holes, and one beside it. Each bone is one pixel.
+    PixelMask mask = random_mask(40, 30, 0.85, 7);
+    for (const std::size_t p : {0, 1, 2, 40, 41, 42}) mask.inside[p] = true;
+    const std::vector<std::uint32_t> reached = brute_distances(mask, {0}, false);
+    std::mt19937 random(3);
+    std::vector<Vec3> positions;
+    std::vector<std::size_t> pixel;
+    while (positions.size() < 60) {
+        const std::size_t p = random() % mask.inside.size();
+        if (reached[p] == LeafDistances::unreached) continue;
+        pixel.push_back(p);
+        positions.push_back({static_cast<float>(p % 40) + static_cast<float>(random() % 98 + 1) / 100,
+                             static_cast<float>(p / 40) + static_cast<float>(random() % 98 + 1) / 100, 0});
+    }
+    pixel.push_back(0);
+    positions.push_back({-0.5f, 0.5f, 0});
+    std::vector<Triangle> triangles;
+    for (std::uint32_t v = 2; v < positions.size(); ++v) triangles.push_back({v - 2, v - 1, v});
+    const Skeleton skeleton = two_bones({0.5f, 0.5f, 0}, {0.5f, 0.5f, 0}, {2.5f, 1.5f, 0}, {2.5f, 1.5f, 0});
+    BindOptions options = preset(Method::pixel_geodesic);
+    options.mask = &mask;
+    options.fit_check = false;  // the bones are points
+    const auto distances = [&] {
+        const auto binding = bind({positions, triangles, {}}, skeleton, options);
+        EXPECT_TRUE(binding.ok()) << binding.error().message;
+        return binding->distances();
+    };
+    const DistanceTable around = distances();
+    options.one_pixel = true;
+    for (const int most : {4, all_influences}) {
+        options.finish.max_influences = most;
+        const DistanceTable one = distances();
+        const std::vector<std::uint32_t> from[] = {brute_distances(mask, {0}, false),
+                                                   brute_distances(mask, {42}, false)};
+        std::size_t different = 0;
+        for (std::size_t v = 0; v < positions.size(); ++v)
+            for (std::size_t k = 0; k < 2; ++k) {
+                const std::size_t slot = v * one.width + k;
+                EXPECT_NEAR(one.distance[slot], from[one.joint[slot]][pixel[v]] / 16384.0, 1e-4) << v;
+                different += std::abs(one.distance[slot] - around.distance[v * around.width + k]) > 0.1;
+            }
+        EXPECT_GT(different, 30u);  // or the option does nothing
+    }
+}
+
 /// The gingerbread figure with bones: trunk, two legs, the arm beside the trunk. Pixels, y up.
 struct Gingerbread {
     OutlineMesh outline;

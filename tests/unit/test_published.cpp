@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <queue>
 
 #include "characters/shapes.h"
@@ -471,6 +472,37 @@ TEST(AsPublished, MovedJointsEqualAFreshBind) {
         EXPECT_TRUE(moved.options().as_published);
         EXPECT_TRUE(moved.keeps_volume());
     }
+}
+
+// Section 3: with every triangle cut into four, vertices that were there before keep their weights.
+TEST(AsPublished, WeightsDoNotDependOnTheResolutionOfTheMesh) {
+    Character coarse = test::biped({.cell = 0.03}), fine = coarse;
+    fine.triangles.clear();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middle;
+    const auto between = [&](std::uint32_t a, std::uint32_t b) {
+        const auto [at, fresh] = middle.try_emplace(std::minmax(a, b), fine.positions.size());
+        const Vec3 p = fine.positions[a], q = fine.positions[b];
+        if (fresh) fine.positions.push_back({(p.x + q.x) / 2, (p.y + q.y) / 2, (p.z + q.z) / 2});
+        return at->second;
+    };
+    for (const auto& [a, b, c] : coarse.triangles) {
+        const std::uint32_t ab = between(a, b), bc = between(b, c), ca = between(c, a);
+        for (const Triangle& t : {Triangle{a, ab, ca}, {ab, b, bc}, {ca, bc, c}, {ab, bc, ca}})
+            fine.triangles.push_back(t);
+    }
+    const auto mean_change = [&](const BindOptions& options) {
+        const SkinWeights from = must(bound(coarse, options).weights()), to = must(bound(fine, options).weights());
+        double sum = 0;
+        for (std::size_t v = 0; v < from.vertex_count(); ++v) {
+            for (const Influence& i : from[v]) sum += std::abs(i.weight - test::weight_of(to, v, i.joint));
+            for (const Influence& i : to[v])
+                if (test::weight_of(from, v, i.joint) == 0) sum += i.weight;
+        }
+        return sum / static_cast<double>(from.vertex_count());
+    };
+    EXPECT_LT(mean_change(published(128)), 1e-4);
+    EXPECT_LT(mean_change(preset(Method::geodesic_voxel)), 1e-3);
+    EXPECT_LT(mean_change(BindOptions{}), 0.05);  // heat along the triangles themselves
 }
 
 TEST(AsPublished, TheSameBitsOnAnyNumberOfThreads) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "handles.h"
 #include "sinew.h"
 #include "sinew/bind.h"
 #include "sinew/io.h"
@@ -289,6 +290,29 @@ TEST(Capi, FalloffAndEditsComeWithoutAnotherBind) {
               0.25f);
     // If b has all the weight, no other joint could take the rest.
     EXPECT_EQ(text(report).substr(0, 14), "edit 1 (set): ");
+
+    // In a pose: falloffs by angle have their values there. The joints of the model are turned by 90 degrees.
+    const char angles[] = R"({"falloff":[{"angles":[[0,0.1],[90,0.9]],"joints":["a","b"]}]})";
+    EXPECT_EQ(share_of_b(angles), soft);
+    const double turned[] = {0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, /* b: */ -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0};
+    const auto share_in_pose = [&](const double* matrices) {
+        Weights weights;
+        EXPECT_EQ(snw_weights_in_pose(binding, model, settings, angles, sizeof angles - 1, matrices, nullptr,
+                                      nullptr, weights.out()),
+                  SNW_OK)
+            << snw_error();
+        float shares[8];
+        snw_weights_joint(weights, 1, shares);
+        return shares[4];
+    };
+    EXPECT_EQ(share_in_pose(turned), hard);
+    EXPECT_EQ(share_in_pose(nullptr), soft);
+    // The last list is kept, with its selections, until another comes.
+    const auto* const list_of_angles = model.at->edits.get();
+    EXPECT_EQ(share_in_pose(turned), hard);
+    EXPECT_EQ(model.at->edits.get(), list_of_angles);
+    EXPECT_EQ(share_of_b(R"({"falloff":[{"value":0.9,"joints":["a","b"]}]})"), hard);
+    EXPECT_NE(model.at->edits.get(), list_of_angles);
 
     Weights none;
     const char lock[] = R"({"sinew":"edits","lock":{"joints":["a"]}})";

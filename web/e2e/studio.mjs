@@ -1219,6 +1219,27 @@ const tests = {
     await page.keyboard.press('Control+z');
     is((await state()).doc.edits.length, 0, 'edits after undo');
   },
+  async 'a falloff by angle follows the shown pose, and a file has that of the bind pose'() {
+    const list = {sinew: 'edits', falloff: [{angles: [[0, 0.1], [40, 0.9]], joints: '*'}]};
+    await page.setInputFiles('#files', [
+      {name: 'biped.glb', mimeType: 'model/gltf-binary', buffer: readFileSync(join(samples, 'biped.glb'))},
+      {name: 'biped.edits.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(list))},
+    ]);
+    await until(() => document.getElementById('file-name').value === 'biped.glb' && !window.studio.state().working);
+    await bind('32');
+    const {sum} = await state();
+    await page.click('#tab-pose');
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+    await settled();
+    const posed = (await state()).sum;
+    holds(posed !== sum, 'the weights are those of the bind pose');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    await settled();
+    is((await state()).sum, posed, 'the weights after the export');
+    await page.getByRole('button', {name: 'Bind pose'}).click();
+    await settled();
+    is((await state()).sum, sum, 'the weights back in the bind pose');
+  },
   async 'the character stands as the file rests, and poses start there'() {
     // A skin whose bind pose is not how the nodes stand: these are in centimetres, lie on their back, and an arm is turned.
     execFileSync(sinew, ['bind', join(samples, 'biped.glb'), '-o', join(at, 'skinned.glb'), '--resolution', '32', '--quiet']);

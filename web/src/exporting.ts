@@ -7,8 +7,8 @@ import {markSaved} from './keeping';
 import {EXTENSION, packed} from './project';
 import {bind, currentWork} from './session';
 import {client, history, on, session, view} from './state';
-import {canEdit} from './work';
-import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
+import {alone, canEdit, request, weigh} from './work';
+import {animationOf, commandLine, cutoutLine, editsOf, followsPose, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
@@ -19,10 +19,12 @@ let warned = false;  // that a bind is missing
 /** Notes on the last exported animation. */
 let animationNotes: string[] = [];
 
-/** Whether there are final weights of the shown settings: binds again where these have changed since. */
+/** Whether there are final weights of the shown settings: binds again where these have changed since. A file has those of the bind
+ * pose. */
 async function ready(): Promise<boolean> {
-  if (!session.rows || session.refining) return false;
-  return session.flat || canEdit() || (session.stale && bind());
+  if (!session.rows || session.refining || !(session.flat || canEdit() || (session.stale && (await bind())))) return false;
+  if (followsPose(history.doc)) await alone(() => weigh(history.doc, true));
+  return true;
 }
 
 export const exportGlb = careful(async () => {
@@ -32,6 +34,7 @@ export const exportGlb = careful(async () => {
   }
   if (!(await ready())) return;
   const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length, session.base));
+  request('pose');
   animationNotes = notes.filter((n) => n.startsWith('animation'));
   draw();
   download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
@@ -39,7 +42,9 @@ export const exportGlb = careful(async () => {
   say('exported');
 });
 const exportWeights = careful(async () => {
-  if (await ready()) download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
+  if (!(await ready())) return;
+  download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
+  request('pose');
 });
 const exportEdits = () => download(`${stem()}.edits.json`, editsOf(history.doc), 'application/json');
 /** The opened files and all that was done, in one file that the page opens again. */

@@ -227,10 +227,12 @@ export interface Applied {
   base: string;
   edits: readonly object[];
 }
-export function appliedOf(doc: Doc): Applied {
+export function appliedOf(doc: Doc, matrices?: Float64Array): Applied {
   const {edits, rest} = listsOf(doc);
-  return {base: JSON.stringify([settingsOf(doc), rest, doc.start]), edits};
+  return {base: JSON.stringify([settingsOf(doc), rest, doc.start, [...(matrices ?? [])]]), edits};
 }
+/** Whether weights depend on the pose: by falloffs with "angles". */
+export const followsPose = (doc: Doc) => doc.start === 'bind' && doc.edits.some((e) => e.op === 'other' && e.list === 'falloff' && 'angles' in e.entry);
 
 /** The steps from weights with some edits to those with others: how many are taken back, and which are then applied; null: all
  * weights have to be computed. */

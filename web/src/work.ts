@@ -4,7 +4,7 @@ import type {Joint, ModelInfo, OpenFile, Painted} from 'sinew-skin';
 import {busy, showError} from './messages';
 import {withRows} from './rows';
 import {client, history, notify, session, view} from './state';
-import {appliedOf, belowStrokes, listBelow, poseNumbers, settingsOf, stepsBetween, withSkeleton, type Applied, type Doc, type Edit} from './store';
+import {appliedOf, belowStrokes, followsPose, listBelow, poseNumbers, settingsOf, stepsBetween, withSkeleton, type Applied, type Doc, type Edit} from './store';
 import {poseAt, type Pose} from './track';
 
 /** A binding outside the core. */
@@ -35,6 +35,7 @@ let working = false, pending: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
 export function request(what: 'pose' | 'weigh'): void {
+  if (followsPose(history.doc)) what = 'weigh';
   if (what === 'weigh' || pending === 'none') pending = what;
   wake();
   if (!working) void work();
@@ -74,12 +75,14 @@ export async function quiet(): Promise<void> {
 }
 
 /** The weights of the document: only the edits that differ from those of the core's weights are taken back and applied, where
- * that suffices. Edits are applied one by one, so that the next change below them computes only what it touches. */
-export async function weigh(doc: Doc) {
-  const wanted = appliedOf(doc);
+ * that suffices. Edits are applied one by one, so that the next change below them computes only what it touches. Falloffs by
+ * angle have their values in the shown pose; `atRest`, for files, in the bind pose. */
+export async function weigh(doc: Doc, atRest = false) {
+  const matrices = followsPose(doc) && !atRest ? await shownMatrices(session.info!.joints.length) : undefined;
+  const wanted = appliedOf(doc, matrices);
   const steps = stepsBetween(core.applied, wanted);
   if (steps && session.rows && (await stroke(doc, wanted, steps))) return;
-  if (session.rows && belowStrokes(core.applied, wanted) === 'other' && (await rebase(doc, wanted))) return;
+  if (session.rows && belowStrokes(core.applied, wanted) === 'other' && (await rebase(doc, wanted, matrices))) return;
   core.applied = null;
   if (doc.start === 'file') {
     await client.useOwn();
@@ -88,7 +91,7 @@ export async function weigh(doc: Doc) {
     session.difference = null;
     session.editReport = [];
   } else {
-    const made = await client.weigh(settingsOf(doc), listBelow(wanted));
+    const made = await client.weigh(settingsOf(doc), listBelow(wanted), undefined, matrices);
     session.rows = made.rows;
     session.difference = made.difference;
     session.editReport = made.report;
@@ -100,9 +103,9 @@ export async function weigh(doc: Doc) {
 }
 
 /** Whether the core could replace the weights below the strokes. */
-async function rebase(doc: Doc, wanted: Applied): Promise<boolean> {
+async function rebase(doc: Doc, wanted: Applied, matrices?: Float64Array): Promise<boolean> {
   const start = performance.now();
-  const painted = await client.rebase(settingsOf(doc), listBelow(wanted), wanted.edits.length);
+  const painted = await client.rebase(settingsOf(doc), listBelow(wanted), wanted.edits.length, matrices);
   if (!painted) return false;
   session.rows = withRows(session.rows!, painted);
   session.painted.push(...painted.vertices);

@@ -94,6 +94,24 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.rig('quadrupet')).toThrow(/did you mean 'quadruped'/);
   });
 
+  it('has falloffs by angle in the pose that it is given', () => {
+    core.open(load('biped.glb'));
+    const settings: Settings = [['method', 'closest-distance']];
+    core.bind(settings, quiet);
+    const joint = core.describe(settings).joints.findIndex((j) => j.name === 'lower_leg_L');
+    const count = core.describe(settings).joints.length;
+    const numbers = new Float64Array(count * 10);
+    for (let j = 0; j < count; ++j) numbers.set([0, 0, 0, 1, 0, 0, 0, 1, 1, 1], j * 10);
+    numbers.set([Math.SQRT1_2, 0, 0, Math.SQRT1_2], joint * 10);
+    const matrices = core.matricesOf({joints: numbers});
+    const list = (falloff: object) => JSON.stringify({sinew: 'edits', falloff: [{...falloff, joints: 'lower_leg_L'}]});
+    const shares = (edits: string, pose?: Float64Array) => core.weigh(settings, edits, undefined, pose).rows.shares;
+    const angles = list({angles: [[0, 0.1], [90, 0.9]]});
+    expect(shares(angles)).toEqual(shares(list({value: 0.1})));
+    expect(shares(angles, matrices)).toEqual(shares(list({value: 0.9})));
+    expect(shares(angles, matrices)).not.toEqual(shares(angles));
+  });
+
   it('writes the file of sinew bind --edits', () => {
     const settings: Settings = [['resolution', '64']];
     core.open(load('biped.glb'));

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {bonesIn} from '../src/skeleton';
-import {EMPTY, History, appliedOf, belowStrokes, stepsBetween, commandLine, cutoutLine, editsOf, factorOf, outputName, poseNumbers, quoted, settingsOf, withBones,
+import {EMPTY, History, appliedOf, belowStrokes, stepsBetween, commandLine, cutoutLine, editsOf, factorOf, followsPose, outputName, poseNumbers, quoted, settingsOf, withBones,
         withFactor, withSkeleton, workOf} from '../src/store';
 
 const groups = new Map([
@@ -251,4 +251,10 @@ it('goes from some edits to others by taking back and applying', () => {
   expect(belowStrokes(with_(), appliedOf({...EMPTY, falloff: {Head: 0.5}}))).toBe(null);
   // The lock of the brush is in the edits, and needs no other weights.
   expect(stepsBetween(with_(a), appliedOf({...EMPTY, held: ['Head'], edits: [a]}))).toEqual({back: 0, apply: []});
+  // Another pose is another base, for falloffs by angle only.
+  const angles = {op: 'other' as const, list: 'falloff' as const, entry: {angles: [[0, 0.1], [90, 0.9]], joints: 'Head'}};
+  const posed = (x: number) => appliedOf({...EMPTY, edits: [angles, a]}, new Float64Array([x]));
+  expect([stepsBetween(posed(1), posed(2)), belowStrokes(posed(1), posed(2))]).toEqual([null, 'other']);
+  expect([{edits: [angles]}, {edits: [a]}, {edits: [angles], start: 'file' as const}].map((doc) => followsPose({...EMPTY, ...doc})))
+    .toEqual([true, false, false]);
 });
