@@ -3,6 +3,7 @@
 
 #include "core/try.h"
 #include "handles.h"
+#include "report/clean_report.h"
 #include "report/questions_report.h"
 #include "report/report.h"
 #include "sinew/bind.h"
@@ -145,6 +146,28 @@ snw_status snw_questions_json(const snw_model* model, const snw_weights* weights
                       questions(scene.mesh(), scene.skeleton, weights->weights, top, context_of(context)));
         *out = new_text(text_of(questions_json(scene, asked)));
         return Done{};
+    });
+}
+
+snw_status snw_weights_clean(const snw_model* model, const snw_weights* weights, double strength,
+                             const snw_settings* settings, snw_context* context, snw_bytes** report,
+                             snw_weights** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (report) *report = nullptr;
+    if (!model || !weights) return missing(!model ? "model" : "weights");
+    return guarded([&]() -> Status {
+        SINEW_TRY(fits(*model, weights->weights));
+        SkinCleanOptions options{.strength = strength};
+        if (settings) options.max_influences = settings->bind.finish.max_influences;
+        const Progressing progress(context);
+        SkinCleanReport done;
+        SINEW_TRY_LET(SkinWeights made, clean_skin(model->scene.mesh(), model->scene.skeleton, weights->weights,
+                                                   options, &done, context_of(context)));
+        std::unique_ptr<snw_bytes> text(report ? new_text(text_of(cleaned_json(done))) : nullptr);
+        *out = new snw_weights{std::move(made)};
+        if (report) *report = text.release();
+        return progress.done();
     });
 }
 

@@ -356,6 +356,11 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
  * at most `top` questions. An edit answers each: "pin", "assign" or "border". */
 snw_status snw_questions_json(const snw_model* model, const snw_weights* weights, size_t top, snw_context* context,
                               snw_bytes** out);
+/* Weights that another program made, as `sinew clean` cleans them (docs/clean.md). strength: 0..4, 1 is usual. Of
+ * the settings the limit of influences is read; null: 4. report: JSON, "cleaned" of that page; or null. */
+snw_status snw_weights_clean(const snw_model* model, const snw_weights* weights, double strength,
+                             const snw_settings* settings, snw_context* context, snw_bytes** report,
+                             snw_weights** out);
 /* Weights of `source` for the mesh of `target`, which lies on it or around it in the same space, on the joints of
  * `source` (docs/transfer.md). distance: of a match, as a fraction of the diagonal of the source's box, and angle
  * between normals in degrees; 0.05 and 30 are usual. Of the settings the limit of influences is read; null: 4. how:

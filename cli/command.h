@@ -180,6 +180,7 @@ void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_questions(CLI::App& app, int& exit);
+void add_clean(CLI::App& app, int& exit);
 void add_transfer(CLI::App& app, int& exit);
 void add_cutout(CLI::App& app, int& exit);
 void add_inspect(CLI::App& app, int& exit);

@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
     add_compare(app, exit);
     add_check(app, exit);
     add_questions(app, exit);
+    add_clean(app, exit);
     add_transfer(app, exit);
     add_cutout(app, exit);
     add_inspect(app, exit);

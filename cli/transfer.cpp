@@ -6,8 +6,8 @@
 #include <chrono>
 #include <map>
 
-#include "command.h"
 #include "core/try.h"
+#include "moving.h"
 #include "report/report.h"
 #include "sinew/near.h"
 #include "sinew/quality.h"
@@ -42,6 +42,27 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
                              target_name, source.skeleton.joints[largest->first].name, largest->second,
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
+
+}  // namespace
+
+Result<io::Scene> load_target(const std::string& path, const io::Scene& source, io::LoadOptions options,
+                              Context* context) {
+    options.fallback = source.skeleton;
+    options.fallback->skins.clear();
+    return load_model(path, options, context);
+}
+
+Result<Transfer> transfer_to(const io::Scene& target, const std::string& target_name, const io::Scene& source,
+                             const std::string& source_name, const SkinWeights& weights, TransferOptions options,
+                             Context* context) {
+    options.diagonal = near_diagonal(source.mesh(), source.skeleton, context);
+    SINEW_TRY_LET(Transfer moved, transfer(source.mesh(), weights, target.mesh(), options, context));
+    SINEW_TRY_LET(moved.weights, on_joints_of(target, source, moved.weights, target_name));
+    SINEW_TRY(io::check_weights(target, moved.weights, source_name));
+    return moved;
+}
+
+namespace {
 
 OrderedJson transfer_report(const TransferArguments& args, const io::Scene& source, const io::Scene& target,
                             const Transfer& moved, const std::vector<std::string>& notes) {
@@ -118,10 +139,7 @@ Result<int> run_transfer(TransferArguments args) {
         if (!source.weights)
             return Error{ErrorCode::input,
                          args.source + ": it has no weights to transfer (sinew bind computes them)"};
-        io::LoadOptions load = args.reading();
-        load.fallback = source.skeleton;
-        load.fallback->skins.clear();
-        SINEW_TRY_LET(io::Scene target, load_model(args.target, load, &context));
+        SINEW_TRY_LET(io::Scene target, load_target(args.target, source, args.reading(), &context));
         SINEW_TRY(io::check_output(target, args.output));
         for (const io::Scene* scene : {&source, &target})
             for (const auto& file : io::external_files(*scene)) {
@@ -132,17 +150,14 @@ Result<int> run_transfer(TransferArguments args) {
 
         auto start = std::chrono::steady_clock::now();
         progress.stage("transfer");
-        args.options.diagonal = near_diagonal(source.mesh(), source.skeleton, &context);
-        SINEW_TRY_LET(Transfer moved,
-                      transfer(source.mesh(), *source.weights, target.mesh(), args.options, &context));
-        SINEW_TRY_LET(SkinWeights weights, on_joints_of(target, source, moved.weights, args.target));
-        SINEW_TRY(io::check_weights(target, weights, args.source));
+        SINEW_TRY_LET(const Transfer moved, transfer_to(target, args.target, source, args.source, *source.weights,
+                                                        args.options, &context));
         const double transfer_seconds = seconds_since(start);
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
-        SINEW_TRY_LET(io::SaveReport saved, io::save(target, weights, args.output, args.save, batch));
+        SINEW_TRY_LET(io::SaveReport saved, io::save(target, moved.weights, args.output, args.save, batch));
         const double save_seconds = seconds_since(start);
 
         covered = moved.covered();

@@ -101,4 +101,28 @@ struct SkinFixReport {
 Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, const SkinFixOptions& options,
                              SkinFixReport* report = nullptr, Context* context = nullptr);
 
+struct SkinCleanOptions {
+    double strength = 1;     ///< 0..4: how much is doubted; 0 welds seams and fills empty rows only
+    int max_influences = 4;  ///< of rows that change: 1..8, or all_influences
+    int resolution = 64;     ///< as BleedOptions::resolution
+};
+Status check(const SkinCleanOptions& options);
+/// What clean_skin found and did.
+struct SkinCleanReport {
+    std::size_t pulled = 0;  ///< vertices that lost weight of joints far away
+    std::size_t filled = 0;  ///< vertices without a plausible weight, filled from their surroundings
+    std::size_t welded = 0;  ///< vertices of torn seams
+    double noise = 0;        ///< standard deviation of a row's noise; 0: none was found
+    double change = 0;       ///< mean L1 between a vertex's row before and after
+};
+/// Keeps what is plausible of weights that another program made. Weight of a joint far away (Bleed) goes unless it
+/// is connected over the surface with weight that is not, or has most of its part; then rows unlike all around them
+/// whose joints are farther away than those. What is left open is filled in as heat spreads, and noise that
+/// neighbours do not share is smoothed, but not across borders. docs/clean.md has the steps. Rows that nothing is
+/// wrong with keep their bits. Time: a sweep over the volume for each joint, and one solution of a sparse system
+/// for each, three if there is noise. Memory 20 bytes per influence, 300 per vertex and 200 per triangle.
+Result<SkinWeights> clean_skin(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
+                               const SkinCleanOptions& options, SkinCleanReport* report = nullptr,
+                               Context* context = nullptr);
+
 }  // namespace sinew

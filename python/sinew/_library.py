@@ -221,6 +221,7 @@ _FUNCTIONS = {
     "snw_weights_limit": ("status", H, H, H, OUT),
     "snw_weights_keep": ("status", H, H, c_void_p, c_void_p, SIZE, c_int, H, OUT),
     "snw_weights_edit": ("status", H, H, c_void_p, SIZE, H, OUT, OUT),
+    "snw_weights_clean": ("status", H, H, c_double, H, H, OUT, OUT),
     "snw_questions_json": ("status", H, H, SIZE, H, OUT),
     "snw_weights_difference": ("status", H, H, c_void_p),
     "snw_weights_free": (None, H),

@@ -202,6 +202,7 @@ class Weights:
         self.joint_names = tuple(names)
         self._rows = None
         self.how = None       # of transfer: (V,) uint8, numbers of TRANSFER_HOW
+        self.cleaned = None   # of clean: what was found, a dict
         self.messages = ()    # of edits, one for each; of transfer and sinew.bind, warnings
 
     @classmethod
@@ -632,6 +633,24 @@ class Model:
             lib.weights_edit(self._handle.value, _given(weights), *buffer(content), None, said.out, out.out)
         made = Weights(out, self.joint_names)
         made.messages = tuple(lines_of(said))
+        return made
+
+    def clean(self, weights=None, strength=1, max_influences=4, on_progress=None, threads=0, memory_limit=0):
+        """Weights that another program made, cleaned like ``sinew clean`` (docs/clean.md).
+
+        weights: without, those of the file. max_influences: of rows that change. ``cleaned`` of the result says what
+        was found.
+        """
+        weights = self.weights if weights is None else weights
+        if weights is None:
+            raise UsageError("the file has no weights to clean: bind it, or give weights")
+        words, context = _Settings({"max_influences": max_influences}), _Context(threads, memory_limit)
+        said, out = Handle(lib.bytes_free), Handle(lib.weights_free)
+        with self._lock:
+            run(lambda: lib.weights_clean(self._handle.value, _given(weights), strength, words.value, context.value,
+                                          said.out, out.out), context, on_progress)
+        made = Weights(out, self.joint_names)
+        made.cleaned = json.loads(taken(said))
         return made
 
     def questions(self, weights=None, top=10, threads=0):

@@ -2,8 +2,7 @@
 #include <string>
 
 #include "core/try.h"
-#include "field/geodesic.h"
-#include "quality/measures.h"
+#include "quality/joint_reach.h"
 #include "sinew/near.h"
 #include "sinew/voxels.h"
 
@@ -32,29 +31,6 @@ std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
     return no_index;
 }
 
-/// The rows of one binding, transposed: for every joint its vertices, ascending, and weights.
-struct Columns {
-    std::vector<std::size_t> first;  // joints + 1
-    std::vector<std::uint32_t> vertex;
-    std::vector<float> weight;
-
-    Columns(const SkinWeights& weights, std::size_t joints) : first(joints + 1, 0) {
-        const std::size_t n = weights.vertex_count();
-        for (std::size_t v = 0; v < n; ++v)
-            for (const Influence& i : weights[v]) ++first[i.joint + 1];
-        for (std::size_t j = 0; j < joints; ++j) first[j + 1] += first[j];
-        vertex.resize(first.back());
-        weight.resize(first.back());
-        std::vector<std::size_t> next(first.begin(), first.end() - 1);
-        for (std::size_t v = 0; v < n; ++v)
-            for (const Influence& i : weights[v]) {
-                vertex[next[i.joint]] = static_cast<std::uint32_t>(v);
-                weight[next[i.joint]++] = i.weight;
-            }
-    }
-    bool uses(std::size_t joint) const { return first[joint + 1] > first[joint]; }
-};
-
 /// In units of the field. If a bone is a point (in a skeleton without parents), half the distance to the next joint
 /// counts as its space, so its length is the distance to that joint.
 std::vector<double> bone_lengths(const Skeleton& skeleton, std::span<const Bone> bones,
@@ -78,11 +54,6 @@ std::vector<double> bone_lengths(const Skeleton& skeleton, std::span<const Bone>
     return length;
 }
 
-/// Per vertex its leaf, and the largest distance of a joint that is not far.
-struct VertexReach {
-    std::vector<std::uint32_t> leaf;  // none: not measured
-    std::vector<double> reach;        // units of the field
-};
 VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDistances& nearest,
                      const std::vector<double>& length, Context* context) {
     const std::size_t n = mesh.positions.size();
@@ -90,7 +61,7 @@ VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDista
     std::vector<bool> in_triangle(n, false);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) in_triangle[v] = true;
-    VertexReach out{std::vector<std::uint32_t>(n, no_index), std::vector<double>(n, 0)};
+    VertexReach out{std::vector<std::uint32_t>(n, no_index), std::vector<double>(n, 0), std::vector<double>(n, 0)};
     parallel_for(context, n, 4096, [&](std::size_t v) {
         if (!in_triangle[v]) return;
         const std::uint32_t at = leaf_of(domain, mesh.positions[v]);
@@ -102,8 +73,8 @@ VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDista
             unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
                               (p.z - t.origin[2]) / t.voxel - c[2]);
         out.leaf[v] = at;
-        out.reach[v] = nearest.distance(at) +
-                       std::max({nearest.distance(at) + from_centre, length[nearest.joint(at)] / 2, 2 * unit});
+        out.nearest[v] = nearest.distance(at);
+        out.margin[v] = std::max({nearest.distance(at) + from_centre, length[nearest.joint(at)] / 2, 2 * unit});
     });
     return out;
 }
@@ -111,7 +82,8 @@ VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDista
 /// Entries of one binding's columns whose joint is far from the vertex, by joint.
 using FarEntries = std::vector<std::vector<std::uint32_t>>;
 
-Bleed sum_up(const Columns& columns, const FarEntries& far, std::size_t vertices, std::vector<double> far_weight) {
+Bleed sum_up(const JointColumns& columns, const FarEntries& far, std::size_t vertices,
+             std::vector<double> far_weight) {
     Bleed out;
     double all = 0, away = 0;
     for (const float weight : columns.weight) all += weight;
@@ -128,68 +100,93 @@ Bleed sum_up(const Columns& columns, const FarEntries& far, std::size_t vertices
 
 }  // namespace
 
-Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
-                                    std::span<const SkinWeights* const> weights, const BleedOptions& options,
-                                    Context* context) {
-    const std::size_t joints = skeleton.joints.size();
-    std::vector<Columns> columns;
-    for (const SkinWeights* w : weights) columns.emplace_back(*w, joints);
-    Skeleton used = skeleton;
-    std::vector<std::uint32_t> list;
-    for (std::size_t j = 0; j < joints; ++j) {
-        used.joints[j].deform =
-            std::any_of(columns.begin(), columns.end(), [&](const Columns& c) { return c.uses(j); });
-        if (used.joints[j].deform) list.push_back(static_cast<std::uint32_t>(j));
-    }
-    std::vector<Bleed> out(weights.size());
-    for (Bleed& b : out) b.far_weight.assign(joints, 0);
-    if (list.empty()) return out;
+JointColumns::JointColumns(const SkinWeights& weights, std::size_t joints) : first(joints + 1, 0) {
+    const std::size_t n = weights.vertex_count();
+    for (std::size_t v = 0; v < n; ++v)
+        for (const Influence& i : weights[v]) ++first[i.joint + 1];
+    for (std::size_t j = 0; j < joints; ++j) first[j + 1] += first[j];
+    vertex.resize(first.back());
+    weight.resize(first.back());
+    std::vector<std::size_t> next(first.begin(), first.end() - 1);
+    for (std::size_t v = 0; v < n; ++v)
+        for (const Influence& i : weights[v]) {
+            vertex[next[i.joint]] = static_cast<std::uint32_t>(v);
+            weight[next[i.joint]++] = i.weight;
+        }
+}
 
+Status each_joint_reach(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
+                        const std::vector<std::uint32_t>& joints, int resolution,
+                        const std::function<void(std::uint32_t, const JointReach&)>& use, Context* context) {
+    Skeleton used = skeleton;
+    for (Joint& joint : used.joints) joint.deform = false;
+    for (const std::uint32_t j : joints) used.joints[j].deform = true;
     // As in a bind, far triangles take no voxels.
     const std::vector<Triangle> near = near_triangles(mesh, used, context);
     const bool any_far = near.size() < mesh.triangles.size();
     const MeshView near_mesh{mesh.positions, near, mesh.skin_of_vertex};
     SINEW_TRY_LET(VoxelGrid grid, voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
-                                           {options.resolution, true, true}, context));
+                                           {resolution, true, true}, context));
     std::vector<Bone> bones = make_bones(used);
     extend_leaf_bones(bones, used, grid);
     SINEW_TRY_LET(Domain domain,
                   build_domain(grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
     grid = {};
-    const BoneSeeds seeds = seed_bones(domain, bones, joints);
+    const BoneSeeds seeds = seed_bones(domain, bones, skeleton.joints.size());
     // One volume: loose components are joined to the rest, by the same bridges for every joint.
     std::vector<bool> start(domain.component_count, false);
     if (!start.empty()) start[0] = true;
     const std::vector<Bridge> bridges = BridgeFinder(domain).join(start);
     const GeodesicSolver solver(domain, {1}, context);
-    SINEW_TRY_LET(LeafDistances nearest, solver.nearest(seeds, list, bridges, 1, context));
+    SINEW_TRY_LET(LeafDistances nearest, solver.nearest(seeds, joints, bridges, 1, context));
     const VertexReach vertices =
-        reach_of(mesh, domain, nearest, bone_lengths(skeleton, bones, list, domain.transform.voxel), context);
+        reach_of(mesh, domain, nearest, bone_lengths(skeleton, bones, joints, domain.transform.voxel), context);
 
-    // Joint by joint; far vertices are marked per joint and summed over joints in their order.
-    std::vector<FarEntries> far(weights.size(), FarEntries(list.size()));
-    std::vector<std::optional<Error>> failed(list.size());
-    parallel_for(context, list.size(), 1, [&](std::size_t k) {
+    std::vector<std::optional<Error>> failed(joints.size());
+    parallel_for(context, joints.size(), 1, [&](std::size_t k) {
         if (cancelled(context)) return;
-        const std::uint32_t joint[] = {list[k]};
+        const std::uint32_t joint[] = {joints[k]};
         Result<LeafDistances> field = solver.nearest(seeds, joint, bridges, 1, context);
-        if (!field) {
+        if (field)
+            use(joints[k], {*field, vertices});
+        else
             failed[k] = field.error();
-            return;
-        }
-        for (std::size_t w = 0; w < weights.size(); ++w) {
-            const Columns& c = columns[w];
-            for (std::size_t i = c.first[joint[0]]; i < c.first[joint[0] + 1]; ++i) {
-                const std::uint32_t v = c.vertex[i], leaf = vertices.leaf[v];
-                if (leaf == no_index || !(field->distance(leaf) > vertices.reach[v])) continue;
-                out[w].far_weight[joint[0]] += c.weight[i];
-                far[w][k].push_back(static_cast<std::uint32_t>(i));
-            }
-        }
     });
     for (const auto& error : failed)
         if (error) return *error;
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
+    return Done{};
+}
+
+Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
+                                    std::span<const SkinWeights* const> weights, const BleedOptions& options,
+                                    Context* context) {
+    const std::size_t joints = skeleton.joints.size();
+    std::vector<JointColumns> columns;
+    for (const SkinWeights* w : weights) columns.emplace_back(*w, joints);
+    std::vector<std::uint32_t> list;
+    for (std::uint32_t j = 0; j < joints; ++j)
+        if (std::any_of(columns.begin(), columns.end(), [&](const JointColumns& c) { return c.uses(j); }))
+            list.push_back(j);
+    std::vector<Bleed> out(weights.size());
+    for (Bleed& b : out) b.far_weight.assign(joints, 0);
+    if (list.empty()) return out;
+
+    // Joint by joint; far vertices are marked per joint and summed over joints in their order.
+    std::vector<FarEntries> far(weights.size(), FarEntries(joints));
+    SINEW_TRY(each_joint_reach(
+        mesh, topology, skeleton, list, options.resolution,
+        [&](std::uint32_t joint, const JointReach& reach) {
+            for (std::size_t w = 0; w < weights.size(); ++w) {
+                const JointColumns& c = columns[w];
+                for (std::size_t i = c.first[joint]; i < c.first[joint + 1]; ++i) {
+                    if (!reach.far(c.vertex[i])) continue;
+                    out[w].far_weight[joint] += c.weight[i];
+                    far[w][joint].push_back(static_cast<std::uint32_t>(i));
+                }
+            }
+        },
+        context));
     for (std::size_t w = 0; w < weights.size(); ++w)
         out[w] = sum_up(columns[w], far[w], mesh.positions.size(), std::move(out[w].far_weight));
     return out;

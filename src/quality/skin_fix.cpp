@@ -8,11 +8,6 @@
 
 namespace sinew {
 
-namespace {
-
-using InfluenceList = std::vector<Influence>;
-
-/// Joins vertices that face each other across seams. Returns, per vertex, the lowest of its set.
 std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& topology) {
     Forest sets(mesh.positions.size());
     for (const auto& [a, b] : seam_pairs(mesh, topology.weld)) {
@@ -22,8 +17,7 @@ std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& t
     return sets.roots();
 }
 
-/// The mean of rows.
-InfluenceList mean_row(const std::vector<std::uint32_t>& vertices, const SkinWeights& weights) {
+InfluenceList mean_row(std::span<const std::uint32_t> vertices, const SkinWeights& weights) {
     std::map<std::uint32_t, double> sums;
     for (const std::uint32_t v : vertices)
         for (const Influence& i : weights[v]) sums[i.joint] += i.weight;
@@ -35,8 +29,6 @@ InfluenceList mean_row(const std::vector<std::uint32_t>& vertices, const SkinWei
     });
     return out;
 }
-
-}  // namespace
 
 Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, const SkinFixOptions& options,
                              SkinFixReport* report, Context* context) {

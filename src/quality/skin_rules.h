@@ -61,4 +61,11 @@ std::vector<std::array<std::uint32_t, 2>> seam_pairs(const MeshView& mesh, std::
 /// Rows of a seam's two sides that differ by more than this (L1) are torn: above the rounding of 8-bit weights.
 inline constexpr double kTornL1 = 0.02;
 
+/// Joins vertices that face each other across the seams of one skin. Returns, per vertex, the lowest of its set.
+std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& topology);
+
+using InfluenceList = std::vector<Influence>;
+/// The mean of rows.
+InfluenceList mean_row(std::span<const std::uint32_t> vertices, const SkinWeights& weights);
+
 }  // namespace sinew

@@ -460,5 +460,72 @@ class CheckCorpus(CheckCase):
                     self.assertEqual(found, set())
 
 
+class Clean(CheckCase):
+    """`sinew clean` (docs/clean.md)."""
+
+    def clean(self, path, *options, code=0, out="clean.glb"):
+        done = support.sinew("clean", path, "-o", self.at / out, "--threads", "2", *options)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def bleeding(self):
+        """A biped whose right foot follows the left hand by a half, at some vertices."""
+        skin = Skin(character("biped"))
+        foot = np.flatnonzero((skin.strongest() == skin.joint("foot_R")) & (skin.weights[:, 3] == 0))[::3]
+        skin.weights[foot] *= 0.5
+        skin.joints[foot, 3], skin.weights[foot, 3] = skin.joint("hand_L"), 0.5
+        return skin.save(self.at / "bleeding.glb"), foot
+
+    def error(self, path):
+        """The mean L1 to the biped."""
+        row = lambda skin: np.stack([np.where(skin.joints == j, skin.weights, 0).sum(1) for j in range(len(skin.names))], 1)
+        return np.abs(row(Skin(path)) - row(Skin(character("biped")))).sum(1).mean()
+
+    def test_bleeding_goes_and_only_weights_change(self):
+        path, foot = self.bleeding()
+        report = json.loads(self.clean(path, "--json", "--report", self.at / "r.json").stdout)
+        self.assertEqual(json.loads((self.at / "r.json").read_text())["cleaned"], report["cleaned"])
+        self.assertGreaterEqual(report["cleaned"]["pulled"], len(foot))
+        self.assertLess(report["bleed"]["after"], report["bleed"]["before"])
+        self.assertLess(self.error(self.at / "clean.glb"), 0.1 * self.error(path))
+        self.sound("clean.glb")
+        before, after = glb.Doc(path).json, glb.Doc(self.at / "clean.glb").json
+        for key in ("nodes", "skins", "scenes"):
+            self.assertEqual(before[key], after[key])
+        page = (support.ROOT / "docs/clean.md").read_text()
+        self.assertEqual(set(support.keys(report)), support.documented_keys(page.split("## The report")[1]))
+        self.assertRegex(self.clean(path).stdout, r"bleed +[\d.]+ % before, [\d.]+ % after")
+
+    def test_weights_of_another_mesh_at_the_same_place(self):
+        path, _ = self.bleeding()
+        report = json.loads(self.clean(character("biped"), "--weights-from", path, "--json").stdout)
+        self.assertEqual(report["weights_from"], str(path))
+        self.assertLess(self.error(self.at / "clean.glb"), 0.1 * self.error(path))
+        before, after = glb.Doc(character("biped")), glb.Doc(self.at / "clean.glb")
+        self.assertEqual(before.json["nodes"], after.json["nodes"])
+        self.sound("clean.glb")
+        # A mesh without a skin takes the skeleton of the other file.
+        plain = character("biped").with_suffix("").with_suffix(".mesh.glb")
+        self.clean(plain, "--weights-from", path, out="plain.glb")
+        self.sound("plain.glb")
+
+    def test_what_cannot_be_cleaned_names_the_remedy(self):
+        path, _ = self.bleeding()
+        bare = support.run(support.CHARACTERS, "biped", self.at / "bare.glb")
+        self.assertEqual(bare.returncode, 0, bare.stderr)
+        skin = Skin(path)
+        skin.edit = lambda doc, data: doc["nodes"][doc["skins"][0]["joints"][skin.joint("foot_R")]].update(name="paw")
+        for words, code, said in (
+                ((path, "--strength", "9"), 2, "--strength"),
+                ((path, "--max-influences", "9"), 2, "--max-influences"),
+                ((self.at / "bare.glb",), 3, "sinew bind computes them"),
+                ((path, "--weights-from", self.at / "bare.glb"), 3, "bare.glb: it has no weights to clean"),
+                ((character("biped"), "--weights-from", skin.save(self.at / "paw.glb")), 3, "has no joint 'paw'"),
+                ((path, "--weights-from", self.at / "clean.glb"), 2, "--weights-from")):
+            with self.subTest(words):
+                self.assertIn(said, self.clean(*words, code=code).stderr)
+                self.assertFalse((self.at / "clean.glb").exists())
+
+
 if __name__ == "__main__":
     support.main()

@@ -30,6 +30,22 @@ def test_a_selection_and_locks_give_the_weights_of_the_command(biped, work):
     assert model.bind("closest-distance").weights() == sinew.load(work / "locked.glb").weights
 
 
+def test_clean_gives_the_weights_of_the_command(biped, work):
+    model = sinew.load(biped)
+    dense = model.weights.dense()
+    dense[::40] = 0
+    dense[::40, 9] = 1
+    model.save(work / "wrong.glb", sinew.Weights.from_dense(dense, model.joint_names))
+    run(SINEW, "clean", work / "wrong.glb", "-o", work / "clean.glb", "--quiet")
+    wrong = sinew.load(work / "wrong.glb")
+    cleaned = wrong.clean()
+    assert cleaned == sinew.load(work / "clean.glb").weights and cleaned.cleaned["filled"] > 100
+    assert np.abs(cleaned.dense() - model.weights.dense()).mean() < 0.1 * np.abs(dense - model.weights.dense()).mean()
+    assert wrong.clean(strength=0) == wrong.weights
+    with pytest.raises(sinew.UsageError, match="strength must be from 0 to 4"):
+        wrong.clean(strength=5)
+
+
 def test_questions_are_those_of_the_command_and_pins_answer_them(biped, work):
     model = sinew.load(biped)
     said = subprocess.run([SINEW, "questions", biped, "--json", "--top", "5"], capture_output=True, text=True)

@@ -1,0 +1,187 @@
+// clean_skin: each fault planted in weights that are known, and weights without one.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "characters/shapes.h"
+#include "sinew/bind.h"
+#include "sinew/skin_check.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::must;
+using test::Rows;
+using test::weight_of;
+using test::weights_of;
+
+/// A tube of four bones along y, with weights that blend over a fifth of a bone.
+struct Tube {
+    test::Shape shape = test::cylinder({0, 0, 0}, {0, 4, 0}, 0.3, 24, 80);
+    Skeleton skeleton;
+    Rows rows;
+
+    Tube() {
+        for (int j = 0; j < 4; ++j)
+            skeleton.joints.push_back(Joint{"bone" + std::to_string(j),
+                                            j - 1,
+                                            {0, static_cast<float>(j), 0},
+                                            Vec3{0, static_cast<float>(j + 1), 0}});
+        for (const Vec3& p : shape.positions) {
+            const float at = std::clamp(p.y, 0.0f, 3.999f);
+            const auto j = static_cast<std::uint32_t>(std::clamp(std::lround(at) - 1, 0L, 2L));
+            const float upper = std::clamp((at - static_cast<float>(j) - 0.9f) / 0.2f, 0.0f, 1.0f);
+            rows.push_back({});
+            if (upper < 1) rows.back().push_back({j, 1 - upper});
+            if (upper > 0) rows.back().push_back({j + 1, upper});
+        }
+    }
+    MeshView mesh() const { return {shape.positions, shape.triangles, {}}; }
+    SkinWeights clean(const SkinWeights& weights, SkinCleanReport* report = nullptr, double strength = 1,
+                      int threads = 0) const {
+        Context context;
+        context.threads = threads;
+        return must(clean_skin(mesh(), skeleton, weights, {.strength = strength}, report, &context));
+    }
+    double error(const SkinWeights& weights) const {
+        double sum = 0;
+        for (std::size_t v = 0; v < rows.size(); ++v)
+            for (std::uint32_t j = 0; j < 4; ++j) sum += std::abs(weight_of(weights, v, j) - weight_of(rows[v], j));
+        return sum / static_cast<double>(rows.size());
+    }
+    /// Vertices with y in this range.
+    std::vector<std::size_t> between(float low, float high) const {
+        std::vector<std::size_t> out;
+        for (std::size_t v = 0; v < rows.size(); ++v)
+            if (shape.positions[v].y >= low && shape.positions[v].y < high) out.push_back(v);
+        return out;
+    }
+};
+
+Rows noisy(Rows rows, float size) {
+    std::mt19937 random(7);
+    std::normal_distribution<float> noise(0, size);
+    for (auto& row : rows) {
+        for (std::uint32_t j = 0; j < 4; ++j)
+            if (weight_of(row, j) == 0 && (weight_of(row, j - 1) > 0 || weight_of(row, j + 1) > 0))
+                row.push_back({j, 0});
+        for (Influence& i : row) i.weight = std::max(0.0f, i.weight + noise(random));
+    }
+    return rows;
+}
+
+TEST(Clean, WhatIsPlausibleKeepsItsBits) {
+    const Tube tube;
+    const SkinWeights weights = weights_of(tube.rows);
+    SkinCleanReport report;
+    EXPECT_EQ(tube.clean(weights, &report), weights);
+    EXPECT_EQ(report.pulled + report.filled + report.welded, 0u);
+    EXPECT_EQ(report.noise, 0);
+    EXPECT_EQ(report.change, 0);
+}
+
+TEST(Clean, WeightOfAJointFarAwayGoes) {
+    const Tube tube;
+    Rows rows = tube.rows;
+    const auto patch = tube.between(3.4f, 3.6f);
+    ASSERT_GT(patch.size(), 20u);
+    for (const std::size_t v : patch) {
+        for (Influence& i : rows[v]) i.weight *= 0.6f;
+        rows[v].push_back({0, 0.4f});
+    }
+    SkinCleanReport report;
+    const SkinWeights weights = weights_of(rows);
+    EXPECT_LT(tube.error(tube.clean(weights, &report)), 1e-6);
+    EXPECT_EQ(report.pulled, patch.size());
+    EXPECT_GT(report.change, 0);
+    EXPECT_EQ(tube.clean(weights, nullptr, 0), weights);
+}
+
+TEST(Clean, FarWeightThatIsConnectedWithNearWeightStays) {
+    const Tube tube;
+    Rows rows = tube.rows;  // the lowest bone has a share everywhere, as of a coat
+    for (auto& row : rows) {
+        for (Influence& i : row) i.weight *= 0.7f;
+        row.push_back({0, 0.3f});
+    }
+    const SkinWeights weights = weights_of(rows);
+    EXPECT_EQ(tube.clean(weights), weights);
+}
+
+TEST(Clean, SpotsAndEmptyRowsAreFilledFromTheirSurroundings) {
+    const Tube tube;
+    Rows rows = tube.rows;
+    const std::size_t spot = tube.between(0.4f, 0.6f)[5], beside = tube.between(1.3f, 1.6f)[9],
+                      empty = tube.between(2.4f, 2.6f)[7];
+    rows[spot] = {{3, 1.0f}};    // far away
+    rows[beside] = {{2, 1.0f}};  // the next bone, too near to be far
+    rows[empty] = {};
+    SkinCleanReport report;
+    EXPECT_LT(tube.error(tube.clean(weights_of(rows), &report)), 1e-3);
+    EXPECT_EQ(report.filled, 3u);
+}
+
+TEST(Clean, NoiseIsSmoothedAndRigidPlacesBecomeRigid) {
+    const Tube tube;
+    const SkinWeights weights = weights_of(noisy(tube.rows, 0.1f));
+    SkinCleanReport report;
+    const SkinWeights cleaned = tube.clean(weights, &report);
+    EXPECT_GT(report.noise, 0.01);
+    EXPECT_LT(tube.error(cleaned), 0.3 * tube.error(weights));
+    std::size_t rigid = 0, all = 0;
+    for (const std::size_t v : tube.between(1.3f, 1.7f)) {
+        ++all;
+        rigid += cleaned[v].size() == 1 && cleaned[v][0].joint == 1;
+    }
+    EXPECT_GT(20 * rigid, 19 * all);
+    EXPECT_EQ(tube.clean(weights, nullptr, 1, 1), tube.clean(weights, nullptr, 1, 3));  // threads
+}
+
+TEST(Clean, TornSeamsAreJoined) {
+    Tube tube;
+    // A slit: the triangles above the middle get vertices of their own.
+    std::vector<std::uint32_t> copy(tube.rows.size(), no_index);
+    for (Triangle& t : tube.shape.triangles)
+        if (std::any_of(t.begin(), t.end(), [&](std::uint32_t v) { return tube.shape.positions[v].y > 2.51f; }))
+            for (std::uint32_t& v : t) {
+                if (tube.shape.positions[v].y > 2.51f) continue;
+                if (copy[v] == no_index) {
+                    copy[v] = static_cast<std::uint32_t>(tube.shape.positions.size());
+                    tube.shape.positions.push_back(Vec3(tube.shape.positions[v]));
+                    tube.rows.push_back({{2, 0.5f}, {3, 0.5f}});
+                }
+                v = copy[v];
+            }
+    SkinCleanReport report;
+    const SkinWeights cleaned = tube.clean(weights_of(tube.rows), &report);
+    std::size_t seams = 0;
+    for (std::size_t v = 0; v < copy.size(); ++v)
+        if (copy[v] != no_index) {
+            ++seams;
+            EXPECT_TRUE(std::ranges::equal(cleaned[v], cleaned[copy[v]]));
+        }
+    EXPECT_EQ(report.welded, 2 * seams);
+    EXPECT_GT(seams, 10u);
+}
+
+TEST(Clean, RefusesWhatDoesNotFit) {
+    const Tube tube;
+    const SkinWeights weights = weights_of(tube.rows);
+    const auto message = [&](const SkinWeights& w, const SkinCleanOptions& options) {
+        const auto result = clean_skin(tube.mesh(), tube.skeleton, w, options);
+        return result ? std::string() : result.error().message;
+    };
+    EXPECT_EQ(message(weights, {.strength = 5}), "clean: the strength must be from 0 to 4");
+    EXPECT_EQ(message(weights, {.strength = std::nan("")}), "clean: the strength must be from 0 to 4");
+    EXPECT_NE(message(weights, {.max_influences = 9}), "");
+    EXPECT_NE(message(weights_of(Rows(3, {{0, 1.0f}})), {}).find("rows for 3 vertices"), std::string::npos);
+    Context context;
+    context.cancel = true;
+    const auto stopped = clean_skin(tube.mesh(), tube.skeleton, weights, {}, nullptr, &context);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
+}
+
+}  // namespace
+}  // namespace sinew
