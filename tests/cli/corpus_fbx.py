@@ -35,8 +35,17 @@ def corners(path):
     return np.array(points)[np.array(faces).ravel()]
 
 
-def vertices(path):
-    return np.array([line.split()[1:4] for line in path.read_text().splitlines() if line.startswith("v ")], float)
+def shown(path, turns):
+    """Where a viewer shows the skinned vertices of a GLB at rest, and with joints turned: {name: matrix}."""
+    doc = glb.Doc(path)
+    of_doc = lambda: np.vstack([glb.skinned(doc, node=n) for n in doc.list("nodes") if "skin" in n and "mesh" in n])
+    rest = of_doc()
+    for node in doc.list("nodes"):
+        if node.get("name") in turns:
+            node["matrix"] = (glb.node_matrix(node) @ turns[node["name"]]).T.ravel().tolist()
+            for key in "translation", "rotation", "scale":
+                node.pop(key, None)
+    return rest, of_doc()
 
 
 def apart(a, b):
@@ -63,27 +72,26 @@ def run(*words):
     return done
 
 
-def judged_by_autodesk(folder, number, poses):
-    """The largest distance between the GLB and what Autodesk's reader makes of the FBX, as a fraction of the size.
-    Without clips: it takes their first frame for the rest pose."""
+def judged_by_autodesk(folder, number, names):
+    """The largest distance between the GLB and what Autodesk's reader makes of the FBX, as a fraction of the size, both
+    as a viewer shows them. Without clips: it takes their first frame for the rest pose."""
     doc = glb.Doc(folder / f"{number}.glb")
     doc.json.pop("animations", None)
-    still, fbx, read = (folder / f"{number}.{name}" for name in ("still.glb", "still.fbx", "sdk.glb"))
+    still, own, fbx, read = (folder / f"{number}.{name}" for name in ("still.glb", "own.glb", "still.fbx", "sdk.glb"))
     still.write_bytes(make.packed(doc.json, bytearray(doc.buffers[0])))
-    run("bind", still, "-o", fbx, "--method", "closest-distance", "--quiet")
+    for path in own, fbx:
+        run("bind", still, "-o", path, "--method", "closest-distance", "--quiet")
     done = subprocess.run([SDK, "-i", fbx, "-o", read, "--binary"], capture_output=True, text=True)
     if done.returncode or not read.exists():
         raise RuntimeError(f"FBX2glTF: {done.stdout[-500:]}")
-    shown = []
-    for path in folder / f"{number}.glb", read:
-        of_file = []
-        for pose in poses:
-            (folder / f"{number}.json").write_text(json.dumps({"joints": pose}))
-            run("pose", path, "--pose", folder / f"{number}.json", "-o", folder / f"{number}.obj")
-            of_file.append(vertices(folder / f"{number}.obj"))
-        shown.append(of_file)
-    (rest_a, posed_a), (rest_b, posed_b) = shown
-    return apart((rest_a, posed_a), (rest_b, posed_b)) / np.linalg.norm(np.ptp(rest_a, axis=0))
+    turns = {}
+    named = [[node.get("name") for node in d.list("nodes")] for d in (doc, glb.Doc(read))]
+    for name in (name for name in names if named[0].count(name) == named[1].count(name) == 1):
+        turns[name] = np.eye(4)
+        angles = np.random.default_rng(len(turns)).normal(scale=0.15, size=3)
+        turns[name][:3, :3] = glb.rotation(np.append(angles, 1))
+    a, b = shown(own, turns), shown(read, turns)
+    return apart(a, b) / np.linalg.norm(np.ptp(a[0], axis=0))
 
 
 def distance(source, folder, number):
@@ -106,7 +114,7 @@ def distance(source, folder, number):
         if a.shape != b.shape:
             raise RuntimeError(f"{len(a)} corners in the GLB, {len(b)} in the FBX")
         largest = max(largest, np.abs(a - b).max() / np.linalg.norm(a.max(axis=0) - a.min(axis=0)))
-    return largest, judged_by_autodesk(folder, number, poses) if SDK.exists() else 0
+    return largest, judged_by_autodesk(folder, number, names) if SDK.exists() else 0
 
 
 def main():
