@@ -197,8 +197,8 @@ async function bindIn(character: Character, load: () => Promise<ModelInfo>, opti
   signal?.addEventListener('abort', stop);
   try {
     const work = async () => {
-      for (const name of ['edits', 'pose'])
-        if (name in options) throw new SinewError('usage', `${name} changes weights: give it to weights or glb`);
+      if ('edits' in options || 'pose' in options)
+        throw new SinewError('usage', 'edits and pose change weights: give them to weights or glb');
       const settings = settingsOf(options);
       const rows: Option[] = await character.options();
       await load();

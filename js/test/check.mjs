@@ -66,7 +66,7 @@ lap('kept binding');
   const done = seen.map(([, share]) => share);
   assert.ok(new Set(seen.map(([stage]) => stage)).size > 2 && done.at(-1) > 0.8 && done.at(-1) <= 1, `${seen}`);
   assert.deepEqual(done, [...done].sort((a, b) => a - b), 'it falls');
-  await refused('usage', /edits change weights/, () => bindArrays(json('arrays.json'), {edits: {edits: []}}));
+  await refused('usage', /edits and pose change weights/, () => bindArrays(json('arrays.json'), {edits: {edits: []}}));
 }
 
 // Arrays: the same weights as a file of them.
