@@ -12,7 +12,7 @@ const {stage, figure, eye, picker, handle, ring, pictures} = view;
 type Point = [number, number, number];
 
 const state = () => ({
-  vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
+  vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking() || !stage.fits,
   mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0, first: session.bound?.first ?? 0,
   refining: session.refining, kept: isKept(), coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
   width: session.rows?.width ?? 0, frames: stage.frameTimes(), drawn: stage.drawn, rough: stage.rough, card: stage.card, rows: session.rows,
@@ -49,6 +49,12 @@ function filled(): number {
   return Math.max(x / width, y / (height - stage.covered));
 }
 
+/** The height of the character on the screen, in pixels. */
+function shownHeight(): number {
+  const rows = Array.from({length: figure.count}, (_, v) => stage.pixelAt(figure.vertexInWorld(v, new THREE.Vector3())).y);
+  return rows.reduce((a, b) => Math.max(a, b), -Infinity) - rows.reduce((a, b) => Math.min(a, b), Infinity);
+}
+
 /** Bones that are drawn, and the width of the thickest in pixels at the target. */
 function bonesShown(): {count: number; width: number} {
   const {count, longest} = figure.hasSkeleton ? figure.bones!.shown() : {count: 0, longest: 0};
@@ -63,7 +69,7 @@ function propsShown(): {count: number; at: {x: number; y: number}} {
 
 Object.assign(window, {
   studio: {
-    state, coverage, filled, bonesShown, propsShown, wrongColours,
+    state, coverage, filled, shownHeight, bonesShown, propsShown, wrongColours,
     core: client as unknown as Core,
     handleAt: () => handle.at(),
     placeOf: (joint: number) => figure.jointInWorld(joint).toArray(),
