@@ -34,7 +34,7 @@ function coverage(): number {
       if (hit) ++covered;
     }
   }
-  return seen ? covered / seen : 1;
+  return seen ? Math.min(1, (covered + 1) / seen) : 1;  // a picture may miss one at an edge, and a close view has few
 }
 
 /** The part of the view, below the tools, that the shown surface takes at most: of its width or of its height. */
