@@ -9,11 +9,15 @@ if(SINEW_WEB_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
 endif()
-add_compile_options(-fwasm-exceptions -msimd128 "SHELL:-include ${PROJECT_SOURCE_DIR}/web/core/libcxx.h"
+# Every visitor loads the module, so it is compiled for size. Emscripten then adds -fno-inline-functions, which makes a bind
+# seven times slower. Names of types are a tenth of the data.
+add_compile_options(-fwasm-exceptions -msimd128 -finline-functions -fno-rtti "SHELL:-include ${PROJECT_SOURCE_DIR}/web/core/libcxx.h"
     -Wno-shorten-64-to-32 -Wno-implicit-int-conversion -Wno-unused-private-field)
 add_link_options(-fwasm-exceptions)
 
 # sinew_web_sources(LIST): removes sources that a web build does not need.
 macro(sinew_web_sources list)
+    # web/core has its own of these, but fbx_document.cpp, which is in the module of FBX.
+    list(FILTER ${list} EXCLUDE REGEX "src/io/(fbx_document|(inflate|reader_process)_unavailable)\\.cpp$")
     list(FILTER ${list} EXCLUDE REGEX "src/(picture|render)/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$|src/report/check_report\\.cpp$")
 endmacro()

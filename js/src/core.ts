@@ -6,6 +6,8 @@ export interface CoreModule {
   HEAPU8: Uint8Array;
   /** The decoder used by web/core/draco, once it is loaded. */
   draco?: object;
+  /** Reads FBX: the answer of web/core/fbx.cpp; only while a file that needs it is opened. */
+  fbx?: (bytes: Uint8Array, name: string) => Uint8Array;
   /** Only in a module with threads. */
   wasmMemory?: {buffer: ArrayBufferLike};
   FS: {

@@ -6,6 +6,7 @@
 import {hasThreads} from './built.js';
 import {Core, SinewError, type CoreModule, type Early, type OpenFile} from './core.js';
 import {needsDraco} from './draco.js';
+import {fbxReader, needsFbx, type FbxModule} from './fbx.js';
 
 export interface Request {
   id: number;
@@ -24,7 +25,7 @@ export type Answer =
   | {id: number; progress: {stage: string; fraction: number}}
   | {id: number; early: Early};
 
-type Create = (options: object) => Promise<CoreModule>;
+type Create<Module = CoreModule> = (options: object) => Promise<Module>;
 /** What a browser and node have in common. */
 interface Port {
   post(value: unknown, transfer: Transferable[]): void;
@@ -38,6 +39,9 @@ const FILES = {
   threadsWorker: new URL('../wasm/threads/core.worker.js', import.meta.url),
   draco: new URL('../wasm/draco.js', import.meta.url),
   dracoWasm: new URL('../wasm/draco.wasm', import.meta.url),
+  fbx: new URL('../wasm/fbx.js', import.meta.url),
+  fbxWasm: new URL('../wasm/fbx.wasm', import.meta.url),
+  inflate: new URL('../wasm/inflate.js', import.meta.url),
   meshopt: new URL('../wasm/meshopt.js', import.meta.url),
 };
 
@@ -92,8 +96,15 @@ async function start(threads: boolean): Promise<CoreModule> {
     create(inNode ? {wasmBinary: await bytesOf(FILES.wasm, 'the core'), meshopt} : {locateFile: () => FILES.wasm.href, meshopt}));
 }
 
-/** The decoder is loaded once, for the first file that needs it. */
+/** What a file needs beside the core. The decoder is kept; the reader of FBX is not, because its memory never shrinks. */
 async function prepare(m: CoreModule, file: OpenFile) {
+  m.fbx = undefined;
+  if (needsFbx(file)) {
+    const what = `${file.name}: the reader of FBX`;
+    const create: Create<FbxModule> = await from(FILES.fbx, what, () => script(FILES.fbx));
+    const {unzlibSync} = await from(FILES.inflate, what, () => import(/* @vite-ignore */ /* webpackIgnore: true */ FILES.inflate.href));
+    m.fbx = fbxReader(await create({wasmBinary: await bytesOf(FILES.fbxWasm, what), inflate: unzlibSync}), file.beside);
+  }
   if (m.draco || !needsDraco(file)) return;
   const wasmBinary = await bytesOf(FILES.dracoWasm, `${file.name}: the decoder for Draco`);
   m.draco = await (await script(FILES.draco))({wasmBinary});

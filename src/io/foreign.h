@@ -125,7 +125,18 @@ std::size_t add_image(ForeignScene& scene, std::string uri, std::vector<std::byt
 /// (ends of fingers) are joints too: they mark the ends of bones.
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name);
 
-/// Both, to be sent from one process to another: the warnings, each ended by a line break; a zero byte; a GLB.
+/// An FBX file as such a document. In the page another module makes it (web/core/foreign.cpp).
+Result<std::shared_ptr<Document>> fbx_document(std::span<const std::byte> bytes, const std::string& name,
+                                               const std::shared_ptr<ModelFiles>& files, Context* context);
+
+/// A document without files beside it, to be sent from one process or module to another: its warnings, each ended
+/// by a line break; a zero byte; a GLB.
+std::vector<std::byte> packed(const Document& document);
+/// The document again.
+Result<std::shared_ptr<Document>> unpacked(std::span<const std::byte> bytes, const std::string& name,
+                                           Context* context);
+
+/// packed, of what read_foreign reads.
 Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, const std::string& name,
                                              ModelFiles& files);
 

@@ -709,18 +709,7 @@ Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, c
                                              ModelFiles& files) {
     SINEW_TRY_LET(ForeignScene scene, read_foreign(bytes, name, files));
     SINEW_TRY_LET(const std::shared_ptr<Document> document, foreign_document(std::move(scene), name));
-    std::string head;
-    for (std::string warning : document->warnings) {
-        std::replace_if(
-            warning.begin(), warning.end(), [](char c) { return c == '\n' || c == '\0'; }, ' ');
-        head += warning + "\n";
-    }
-    std::vector<std::byte> out(head.size() + 1);
-    std::copy(head.begin(), head.end(), reinterpret_cast<char*>(out.data()));
-    const auto& buffers = document->buffers;
-    const auto glb = glb_bytes(document->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
-    out.insert(out.end(), glb.begin(), glb.end());
-    return out;
+    return packed(*document);
 }
 
 }  // namespace sinew::io

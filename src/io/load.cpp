@@ -18,27 +18,15 @@ namespace {
 
 /// A foreign file as a document. FBX is read here, what another library reads in a process of its own.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
-                                          std::shared_ptr<ModelFiles> files, Context* context) {
-    if (is_fbx(as_text(bytes)) || extension_of(name) == ".fbx") {
-        SINEW_TRY_LET(ForeignScene scene, read_fbx(bytes, name, *files));
-        return foreign_document(std::move(scene), name);
-    }
+                                          const std::shared_ptr<ModelFiles>& files, Context* context) {
+    if (is_fbx(as_text(bytes)) || extension_of(name) == ".fbx") return fbx_document(bytes, name, files, context);
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
         context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
     const auto made = read_in_own_process(bytes, name, *files, {seconds, memory}, context);
     if (!made) return made.error();
-    const auto zero = std::find(made->begin(), made->end(), std::byte{0});
-    std::string_view head(reinterpret_cast<const char*>(made->data()),
-                          static_cast<std::size_t>(zero - made->begin()));
-    // What it holds does not refer to files.
-    const auto inside = std::make_shared<ModelFiles>("", context);
-    SINEW_TRY(inside->add_file(made->size(), name));
-    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, inside, context);
-    for (; document && !head.empty(); head.remove_prefix(head.find('\n') + 1))
-        (*document)->warnings.emplace_back(head.substr(0, head.find('\n')));
-    return document;
+    return unpacked(*made, name, context);
 }
 
 /// Whether a file is glTF, by its content and then its extension.
@@ -60,7 +48,7 @@ Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, 
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
         return parse_document(bytes, name, std::move(files), context);
     }
-    if (is_fbx(text) || is_foreign(extension)) return convert(bytes, name, std::move(files), context);
+    if (is_fbx(text) || is_foreign(extension)) return convert(bytes, name, files, context);
     return std::shared_ptr<Document>();
 }
 

@@ -7,7 +7,7 @@
 // SINEW_WEB=quick: the page of scripts/web quick, which has only the module without threads.
 //
 // SINEW is the program (build/release/sinew), SINEW_CHARACTERS the generator beside it, CHROMIUM the browser. Ends with "N passed, N failed".
-import {execFileSync, spawn} from 'node:child_process';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {availableParallelism, tmpdir} from 'node:os';
@@ -50,14 +50,16 @@ const serve = (...args) => new Promise((resolve, reject) => {
 });
 
 /** Serves the page from a host that sends only files. */
-function plainHost() {
+function plainHost(served = () => {}) {
   const types = {html: 'text/html', js: 'text/javascript', css: 'text/css', wasm: 'application/wasm', svg: 'image/svg+xml'};
   return createServer((request, answer) => {
     const {pathname} = new URL(request.url, 'http://x');
     const path = join(site, pathname === '/' ? 'index.html' : pathname);
     answer.setHeader('Content-Type', types[path.split('.').pop()] ?? 'application/octet-stream');
     if (!existsSync(path)) answer.writeHead(404);
-    answer.end(existsSync(path) ? readFileSync(path) : '');
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    served(pathname, bytes);
+    answer.end(bytes);
   });
 }
 
@@ -173,7 +175,7 @@ async function exported() {
 async function byCommand(name, folder = samples) {
   const words = (await page.inputValue('#command')).match(/'[^']*'|\S+/g).map((w) => w.replaceAll("'", ''));
   const out = join(at, 'command.glb');
-  const args = words.slice(1).map((w) => (w === `${name}.glb` ? join(folder, w) : w === `${name}.skinned.glb` ? out : w));
+  const args = words.slice(1).map((w) => (w === `${name}.glb` || w === `${name}.fbx` ? join(folder, w) : w === `${name}.skinned.glb` ? out : w));
   const edits = args.indexOf('--edits');
   if (edits > 0) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export-edits')]);
@@ -548,6 +550,7 @@ const tests = {
     await bind();
     await select('chest');
     await page.keyboard.press('p');
+    await settled();
     const box = await page.locator('#view canvas').boundingBox();
     const before = (await state()).sum;
     const [x, y] = [box.x + box.width / 2, box.y + box.height * 0.42];
@@ -574,6 +577,7 @@ const tests = {
     await bind();
     await select('spine');
     await page.keyboard.press('p');
+    await settled();
     await page.getByText('Reach of the brush').click();
     await page.getByLabel('Only surface that faces you').uncheck();
     const box = await page.locator('#view canvas').boundingBox();
@@ -629,6 +633,7 @@ const tests = {
     await open('biped');
     await bind();
     await page.keyboard.press('p');
+    await settled();
     await select('chest');
     const box = await page.locator('#view canvas').boundingBox();
     const at = async (point) => {
@@ -699,6 +704,7 @@ const tests = {
     await bind('32');
     await select('chest');
     await page.keyboard.press('p');
+    await settled();
     const box = await page.locator('#view canvas').boundingBox();
     const spot = await page.evaluate(() => window.studio.pixelOf([0.03, 1.2, 0.1]));
     const [x, y] = [box.x + spot.x, box.y + spot.y];
@@ -896,6 +902,7 @@ const tests = {
     await bind();
     await select('spine');
     await page.keyboard.press('p');
+    await settled();
     await page.getByLabel('Brush').selectOption('replace');
     const box = await page.locator('#view canvas').boundingBox();
     const {x, y} = await page.evaluate(() => window.studio.pixelOf([0, 1.15, 0.1]));
@@ -985,10 +992,12 @@ const tests = {
     await page.mouse.click(left.x + to.x, left.y + to.y);
     holds((await state()).joint >= 0, 'the click in the left view selected nothing');
     await page.keyboard.press('s');
-    const chest = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
+    let chest = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
     await page.mouse.click(left.x + chest.x, left.y + chest.y);
     holds((await page.locator('#probe').textContent()).includes('In the file'), 'the vertex lacks the weights of the file');
     await page.keyboard.press('p');
+    await settled();  // the view is higher than in Finish
+    chest = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
     const {edits} = (await state()).doc;
     for (const [side, strokes] of [[left, 0], [right, 1]]) {
       await page.mouse.click(side.x + chest.x, side.y + chest.y);
@@ -1106,6 +1115,7 @@ const tests = {
     await bind('32');
     await select('chest');
     await page.keyboard.press('p');
+    await settled();
     const box = await page.locator('#view canvas').boundingBox();
     const to = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
     const [x, y] = [box.x + to.x, box.y + to.y];
@@ -1651,6 +1661,7 @@ const tests = {
     const before = (await state()).sum;
     await select('head');
     await page.keyboard.press('p');
+    await settled();
     await page.getByLabel('Brush').selectOption('rigid');
     const parts = await page.getByLabel('Only on').locator('option').allTextContents();
     is(parts.join(), 'everything,material: Skin,material: Cloth', 'parts to choose from');
@@ -1859,6 +1870,7 @@ const tests = {
       // A stroke at the shoulder.
       await select('upper_arm.L');
       await page.keyboard.press('p');
+      await settled();
       const box = await page.locator('#view canvas').boundingBox();
       const spot = await page.evaluate(() => window.studio.pixelOf(window.studio.joints().find((j) => j.name === 'upper_arm.L').position));
       await page.mouse.move(box.x + spot.x, box.y + spot.y - 12);
@@ -2056,6 +2068,48 @@ const tests = {
     await picture('draco');
     await bind();
     holds((await exported()).equals(await byCommand('Astronaut_FernandoTheFlamingo-transformed', join(real, '..'))), 'the files of the corpus differ');
+  },
+  async 'an FBX is read like by the command line, by a module that comes with the first of them'() {
+    const loaded = [];
+    page.on('request', (r) => loaded.push(r.url().split('/').at(-1)));
+    const modules = () => loaded.filter((name) => /^fbx.*wasm$/.test(name)).length;
+    const file = join(samplesMade, 'caped.fbx');
+    execFileSync(sinew, ['bind', join(samples, 'caped.glb'), '-o', file, '--resolution', '32', '--quiet']);
+    await open('robot');
+    is(modules(), 0, 'modules for a GLB');
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'caped.fbx' && !window.studio.state().working);
+    await bind('64');
+    is(modules(), 1, 'modules for an FBX');
+    holds((await exported()).equals(await byCommand('caped', samplesMade)), 'the files differ');
+    // Damaged: the error of the command line, and the character stays.
+    const bytes = readFileSync(file);
+    await page.setInputFiles('#files', {name: 'cut.fbx', mimeType: 'application/octet-stream', buffer: bytes.subarray(0, bytes.length / 2)});
+    await until(() => document.querySelector('#error:not([hidden]) p')?.textContent.startsWith('cut.fbx: '));
+    writeFileSync(join(at, 'cut.fbx'), bytes.subarray(0, bytes.length / 2));
+    const {stderr} = spawnSync(sinew, ['bind', join(at, 'cut.fbx'), '-o', join(at, 'cut.glb')], {encoding: 'utf8'});
+    const said = await page.locator('#error p').textContent();
+    holds(stderr.includes(said.slice('cut.fbx: '.length)), `${said}; by the command line: ${stderr}`);
+    is(await page.inputValue('#file-name').catch(() => page.locator('#file-name').textContent()), 'caped.fbx', 'the open file');
+  },
+  async 'a first visit loads at most 1.25 MB, and what keeps the page offline loads nothing more'() {
+    const served = [];
+    const host = plainHost((path, bytes) => served.push([path, gzipSync(bytes, {level: 9}).length]));
+    await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
+    try {
+      await fresh(`http://127.0.0.1:${host.address().port}/`);
+      await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+      const sizes = new Map(served);
+      const all = [...sizes.values()].reduce((sum, n) => sum + n, 0);
+      const most = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([path, n]) => `${path} ${n}`).join(', ');
+      console.log(`      ${(all / 1e6).toFixed(3)} MB: ${most}`);
+      holds(all <= 1.25e6, `${all} bytes by gzip: ${most}`);
+      const twice = served.map(([path]) => path).filter((path, i, list) => list.indexOf(path) !== i && /\.(wasm|js|css)$/.test(path) && !path.endsWith('sw.js'));
+      is(twice.join(), '', 'files that were loaded twice');
+    } finally {
+      host.closeAllConnections();
+      host.close();
+    }
   },
   async 'a file compressed with meshopt is read like by the command line'() {
     const file = join(process.env.SINEW_CORPUS || 'no-corpus', 'valid_aian_f1_medi/AIAN_F_1_Medi.glb');

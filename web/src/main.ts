@@ -24,10 +24,6 @@ import {openFromAddress} from './opening';
 import {showError} from './messages';
 import {client, session} from './state';
 
-// The page works offline once it is loaded; not that of `sinew studio`, whose address differs at each start.
-if (import.meta.env.PROD && 'serviceWorker' in navigator && !/^\/[0-9a-f]{32}\//.test(location.pathname))
-  void navigator.serviceWorker.register('./sw.js').catch(console.warn);
-
 (async () => {
   try {
     session.options = await client.options();
@@ -35,6 +31,9 @@ if (import.meta.env.PROD && 'serviceWorker' in navigator && !/^\/[0-9a-f]{32}\//
     session.groups = new Map(session.options.map((o) => [o.name, o.group]));
     await offerEarlier().catch(console.warn);
     document.documentElement.dataset.ready = 'yes';
+    // The page works offline once all of it is loaded; not that of `sinew studio`, whose address differs at each start.
+    if (import.meta.env.PROD && 'serviceWorker' in navigator && !/^\/[0-9a-f]{32}\//.test(location.pathname))
+      void navigator.serviceWorker.register('./sw.js').catch(console.warn);
     await openFromAddress();
   } catch (error) {
     showError(error);

@@ -12,7 +12,7 @@ const {stage, figure, eye, picker, handle, ring, pictures} = view;
 type Point = [number, number, number];
 
 const state = () => ({
-  vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
+  vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking() || !stage.fits,
   mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0, first: session.bound?.first ?? 0,
   refining: session.refining, kept: isKept(), coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
   width: session.rows?.width ?? 0, frames: stage.frameTimes(), drawn: stage.drawn, rough: stage.rough, card: stage.card, rows: session.rows,
@@ -34,7 +34,7 @@ function coverage(): number {
       if (hit) ++covered;
     }
   }
-  return seen ? covered / seen : 1;
+  return seen ? Math.min(1, (covered + 1) / seen) : 1;  // a picture may miss one at an edge, and a close view has few
 }
 
 /** The part of the view, below the tools, that the shown surface takes at most: of its width or of its height. */
@@ -47,6 +47,12 @@ function filled(): number {
   }
   const {x, y} = box.getSize(new THREE.Vector2());
   return Math.max(x / width, y / (height - stage.covered));
+}
+
+/** The height of the character on the screen, in pixels. */
+function shownHeight(): number {
+  const rows = Array.from({length: figure.count}, (_, v) => stage.pixelAt(figure.vertexInWorld(v, new THREE.Vector3())).y);
+  return rows.reduce((a, b) => Math.max(a, b), -Infinity) - rows.reduce((a, b) => Math.min(a, b), Infinity);
 }
 
 /** Bones that are drawn, and the width of the thickest in pixels at the target. */
@@ -63,7 +69,7 @@ function propsShown(): {count: number; at: {x: number; y: number}} {
 
 Object.assign(window, {
   studio: {
-    state, coverage, filled, bonesShown, propsShown, wrongColours,
+    state, coverage, filled, shownHeight, bonesShown, propsShown, wrongColours,
     core: client as unknown as Core,
     handleAt: () => handle.at(),
     placeOf: (joint: number) => figure.jointInWorld(joint).toArray(),

@@ -10,9 +10,9 @@ import {history, notify, on, session} from './state';
 import {EMPTY} from './store';
 
 const PICTURES = /\.png$/i;
-const MODELS = /\.(glb|gltf|vrm|obj)$/i;
+const MODELS = /\.(glb|gltf|vrm|fbx|obj)$/i;
 /** Formats that only the command line reads (src/io/foreign_document.cpp). */
-const FOREIGN = /\.(fbx|dae|x|b3d|ms3d|md5mesh|smd|3ds|lwo|ply|stl|off)$/i;
+const FOREIGN = /\.(dae|x|b3d|ms3d|md5mesh|smd|3ds|lwo|ply|stl|off)$/i;
 const SKELETONS = /\.(json|tgf)$/i;
 const SAMPLES: [string, string][] = [
   ['biped', 'A person'],
@@ -72,7 +72,7 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
     const names = listed(all.map((f) => f.name));
     showError(new Error(foreign
       ? `${foreign.name}: the page cannot read this format. Export it as GLB or VRM from your program, or run “sinew studio ${foreign.name}”, which converts it and opens it here.`
-      : `${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file, or a .png.`));
+      : `${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm, .fbx or .obj file, or a .png.`));
     return;
   }
   const skeleton = all.find((f) => f !== model && SKELETONS.test(f.name));

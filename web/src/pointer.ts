@@ -2,7 +2,8 @@
 import {beginStroke, continueStroke, endStroke, hoverBrush, type Pressed} from './brush';
 import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
-import {beginBorder, choosePart, choosePlace, dragBorder, endBorder} from './finish';
+import {beginBorder, dragBorder, endBorder} from './border';
+import {choosePart, choosePlace} from './finish';
 import {undo} from './session';
 import {probe, selectJoint} from './showing';
 import {session, view} from './state';

@@ -48,6 +48,7 @@ export class Stage {
   onPane: (pane: number) => void = () => {};
   onFine: () => void = () => {};
   private wanted = true;
+  private fitted = '';  // the size of the place
   private lastFrame = 0;
   private frames: number[] = [];
 
@@ -151,11 +152,17 @@ export class Stage {
   resize(): void {
     const {clientWidth, clientHeight: h} = this.place;
     const w = clientWidth / this.panes.length;
+    this.fitted = `${clientWidth} ${h}`;
     if (!w || !h) return;
     for (const {renderer} of this.panes) renderer.setSize(w, h);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
     this.draw();
+  }
+
+  /** Whether they do. */
+  get fits(): boolean {
+    return this.fitted === `${this.place.clientWidth} ${this.place.clientHeight}`;
   }
 
   setBackground(colour: string, lines: string): void {

@@ -1,5 +1,6 @@
 // The bar over the view: the quantity on the surface, and what else is drawn.
-import {button, byId, el, refill, type VNode} from './dom';
+import {byId, el, refill, type VNode} from './dom';
+import {icon, type Icon} from './icons';
 import {setBeside, setMode} from './showing';
 import {history, on, session, view} from './state';
 import {canCompare} from './work';
@@ -22,6 +23,9 @@ export function toggleBeside(): void {
   if (canCompare()) setBeside(!session.beside);
 }
 
+const tool = (image: Icon, name: string, help: string, click: () => void, more = {}): VNode =>
+  el('button', {key: name, type: 'button', title: help, 'aria-label': name, onClick: click, ...more}, icon(image), el('span', {}, name));
+
 function draw() {
   if (!session.opened) return;
   const group = (...buttons: VNode[]) => el('div', {class: 'group'}, ...buttons);
@@ -30,15 +34,15 @@ function draw() {
   const shown = <T extends {can: () => boolean}>(list: T[]) => (session.flat ? list.filter((x) => x.can()) : list);
   refill(byId('tools'),
     group(
-      button('Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
-      ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
-                                 {'aria-pressed': session.beside})] : []),
-      button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
-      button('Frame', 'See the whole character; F sees the selected joint', () => view.eye.frame()),
-      ...(session.tool === 'draw' ? [] : [button('Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
-      ...sides().map((from) => button(from[0].toUpperCase() + from.slice(1), `Straight from the ${from}`, () => view.eye.frame(from))),
+      tool('skeleton', 'Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
+      ...(canCompare() ? [tool('beside', 'Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
+                               {'aria-pressed': session.beside})] : []),
+      tool('wire', 'Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
+      tool('frame', 'Frame', 'See the whole character; F sees the selected joint', () => view.eye.frame()),
+      ...(session.tool === 'draw' ? [] : [tool('time', 'Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
+      ...sides().map((from) => tool('eye', from[0].toUpperCase() + from.slice(1), `Straight from the ${from}`, () => view.eye.frame(from))),
     ),
-    group(...shown(MODES).map((m) => button(m.name, titleOf(m), () => void setMode(m.mode),
+    group(...shown(MODES).map((m) => tool(m.mode, m.name, titleOf(m), () => void setMode(m.mode),
                                      {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
   );
   view.stage.covered = byId('tools').offsetTop + byId('tools').offsetHeight;

@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {compressed, decoder} from './draco.mjs';
+import {fbxReader} from '../../js/src/fbx';
 import {resolutionOf} from '../src/volume';
 import {Core, SinewError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from 'sinew-skin';
 import {EMPTY, animationOf, poseNumbers} from '../src/store';
@@ -365,6 +366,28 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     wrong.set(head(JSON.stringify(json).replace('"type":"VEC3"', '"type":"VEC9"')), 20);
     expect(() => own.open({name: 'wrong.glb', bytes: wrong})).toThrow(/wrong\.glb/);
     own.open({name: 'draco.glb', bytes});
+  }, 60000);
+
+  it('writes the file of sinew bind for an FBX, which a module of its own reads', async () => {
+    const load = (path: string) => import(/* @vite-ignore */ path);
+    const {default: create} = await load(join(built, 'core.mjs'));
+    const made = (await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule;
+    const own = new Core(made, undefined, true);
+    const settings: Settings = [['resolution', '64']];
+    execFileSync(sinew, ['bind', join(at, 'caped.glb'), '-o', join(at, 'caped.fbx'), '--quiet', '--resolution', '32']);
+    const bytes = new Uint8Array(readFileSync(join(at, 'caped.fbx')));
+    const open = () => own.open({name: 'caped.fbx', bytes});
+    expect(open).toThrow(/^caped\.fbx: the reader of FBX is not there/);
+    const {default: createFbx} = await load(join(built, 'fbx.mjs'));
+    const {unzlibSync} = await load(join(__dirname, '../node_modules/three/examples/jsm/libs/fflate.module.js'));
+    made.fbx = fbxReader(await createFbx({wasmBinary: readFileSync(join(built, 'fbx.wasm')), inflate: unzlibSync}));
+    open();
+    own.bind(settings, quiet);
+    own.weigh(settings, '');
+    expect(same(own.saveGlb(settings).bytes, bindByCommand('caped.fbx', settings))).toBe(true);
+    for (const size of [30, bytes.length >> 1])
+      expect(() => own.open({name: 'cut.fbx', bytes: bytes.slice(0, size)})).toThrow(/^cut\.fbx: .*byte/);
+    open();
   }, 60000);
 
   it('opens a mesh with its skeleton, and a glTF with its files', () => {

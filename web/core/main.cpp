@@ -1,1 +1,0 @@
-// Nothing: the functions of sinew.h are all there is to the module.
