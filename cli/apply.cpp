@@ -82,11 +82,16 @@ void add_apply(CLI::App& app, int& exit) {
         "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
         "  sinew apply hero.glb --weights w.json -o edited.glb\n"
         "  sinew apply hero.glb --edits e.json -o edited.glb         docs/edits.md\n");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
+    names_file(
+        c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton"),
+        FileUse::reads)
         ->required();
-    c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
+    names_file(
+        c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own"),
+        FileUse::reads);
     add_edit_options(*c, args->edits, false);
-    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write")->required();
+    names_file(c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write"), FileUse::writes)
+        ->required();
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");
     add_save_options(*c, args->save);

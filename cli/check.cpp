@@ -204,7 +204,7 @@ void add_check(CLI::App& app, int& exit) {
         "  sinew check hero.glb --sarif hero.sarif --html hero.html\n"
         "  sinew check hero.glb --fix -o fixed.glb           normalise, limit, prune, weld seams\n"
         "  sinew check --rules                               the table of rules and profiles");
-    c->add_option("inputs", args->inputs, "GLB, glTF, VRM, FBX or DAE with weights");
+    names_file(c->add_option("inputs", args->inputs, "GLB, glTF, VRM, FBX or DAE with weights"), FileUse::reads);
     std::string profiles;
     for (const EngineProfile& p : engine_profiles())
         profiles += (profiles.empty() ? "" : ", ") + std::string(p.word);
@@ -212,7 +212,9 @@ void add_check(CLI::App& app, int& exit) {
     c->add_option("--max", args->max, "RULE=NUMBER: the largest value without alarm; RULE=off; repeatable")
         ->allow_extra_args(false)
         ->group("Rules");
-    c->add_option("--thresholds", args->thresholds, "The same from a JSON file: {\"stretch\": 4, \"bleed\": null}")
+    names_file(c->add_option("--thresholds", args->thresholds,
+                             "The same from a JSON file: {\"stretch\": 4, \"bleed\": null}"),
+               FileUse::reads)
         ->group("Rules");
     c->add_option("--skip", args->skip, "Leave a rule out; repeatable")->allow_extra_args(false)->group("Rules");
     c->add_option("--only", args->only, "Only these rules; repeatable")->allow_extra_args(false)->group("Rules");
@@ -223,11 +225,17 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--rules", args->rules, "Print the rules with their thresholds, and the profiles")->group("Rules");
     c->add_flag("--fix", args->fix, "Write a file with normalised, limited and pruned weights and welded seams")
         ->group("Output");
-    c->add_option("-o,--output", args->output, "The file that --fix writes: .glb, .vrm, .gltf or .fbx")
+    names_file(c->add_option("-o,--output", args->output, "The file that --fix writes: .glb, .vrm, .gltf or .fbx"),
+               FileUse::writes)
         ->group("Output");
-    c->add_option("--report", args->report, "Write the results as JSON to this file")->group("Output");
-    c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file")->group("Output");
-    c->add_option("--html", args->html, "Write a page with pictures of the alarms to this file")->group("Output");
+    names_file(c->add_option("--report", args->report, "Write the results as JSON to this file"), FileUse::writes)
+        ->group("Output");
+    names_file(c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file"),
+               FileUse::writes)
+        ->group("Output");
+    names_file(c->add_option("--html", args->html, "Write a page with pictures of the alarms to this file"),
+               FileUse::writes)
+        ->group("Output");
     c->add_flag("--json", args->json, "Print the results as JSON; of several files a line each")->group("Output");
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
     add_save_options(*c, args->save, "Output");

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <mutex>
 #include <system_error>
 
 #include "core/try.h"
@@ -25,6 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::atomic<std::atomic<bool>*> g_cancel{nullptr};
+std::mutex g_listening;  // of what follows, and of the life of what g_cancel names
+std::function<void(const char*, double)> g_progress;
+bool g_cancelled = false;
 volatile std::sig_atomic_t g_signal = 0;
 char g_removed[4096];  // of remove_on_signal
 
@@ -419,7 +423,12 @@ Status flush_output() {
 }
 
 Progress::Progress(Context& context, bool quiet) : context_(context), shown_(!quiet && system::has_terminal()) {
-    g_cancel = &context.cancel;
+    {
+        const std::lock_guard lock(g_listening);
+        g_cancel = &context.cancel;
+        if (g_cancelled) context.cancel = true;
+        if (g_progress) context.progress = g_progress;
+    }
     if (shown_) {
         context.progress = [](const char* name, double fraction) {
             if (fraction < 1) draw(name);
@@ -428,12 +437,30 @@ Progress::Progress(Context& context, bool quiet) : context_(context), shown_(!qu
 }
 
 Progress::~Progress() {
-    g_cancel = nullptr;
+    {
+        const std::lock_guard lock(g_listening);
+        g_cancel = nullptr;
+    }
     if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
 void Progress::stage(const char* name) {
-    if (shown_) draw(name);
+    if (shown_)
+        draw(name);
+    else if (context_.progress)
+        context_.progress(name, 0);
+}
+
+void listen_to_commands(std::function<void(const char*, double)> progress) {
+    const std::lock_guard lock(g_listening);
+    g_progress = std::move(progress);
+    g_cancelled = false;
+}
+
+void cancel_command() {
+    const std::lock_guard lock(g_listening);
+    g_cancelled = true;
+    if (std::atomic<bool>* const cancel = g_cancel.load()) *cancel = true;
 }
 
 Status Progress::publish(io::OutputBatch& batch, const std::function<void()>& print) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,7 +59,9 @@ Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile>
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<void(T)> set,
                         std::vector<std::pair<std::string, T>> choices, const std::string& help) {
-    return app.add_option_function<std::string>(
+    std::string type;
+    for (const auto& [choice, meaning] : choices) type += (type.empty() ? "" : "|") + choice;
+    CLI::Option* const option = app.add_option_function<std::string>(
         name,
         [name, set = std::move(set), choices = std::move(choices)](const std::string& word) {
             std::string words;
@@ -71,6 +74,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<vo
             throw CLI::ValidationError(name + " " + word + ": choose " + words + did_you_mean(word, known));
         },
         help);
+    return option->type_name(type);
 }
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
@@ -185,5 +189,15 @@ void add_transfer(CLI::App& app, int& exit);
 void add_cutout(CLI::App& app, int& exit);
 void add_inspect(CLI::App& app, int& exit);
 void add_studio(CLI::App& app, int& exit);
+void add_mcp(CLI::App& app, int& exit);
+
+/// The program with all commands.
+std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>& bind_options = {});
+/// Runs a command line, given without the name of the program: prints, and returns the exit code.
+int run_command(std::vector<std::string> words, const std::vector<std::string>& bind_options = {});
+/// Commands that run from now on report their progress to this function, if it is one, and are not cancelled yet.
+void listen_to_commands(std::function<void(const char* stage, double share)> progress);
+/// Cancels the command that runs, or that begins before the next listen_to_commands. From any thread.
+void cancel_command();
 
 }  // namespace sinew::cli

@@ -389,7 +389,9 @@ void add_inspect(CLI::App& app, int& exit) {
         "  sinew inspect hero.glb --joints              all joints as a tree\n"
         "  sinew inspect scan.obj --skeleton scan.json\n"
         "  sinew inspect hero.fbx --json                docs/inspect.md\n");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md), OBJ")->required();
+    names_file(c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md), OBJ"),
+               FileUse::reads)
+        ->required();
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");
     add_deform_option(*c, args->deform);

@@ -64,63 +64,66 @@ class ShortCommands : public CLI::Formatter {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    using namespace sinew::cli;
-    if (const auto exit = sinew::io::serve_as_reader(argc, argv)) return *exit;
-    if (const auto exit = serve_as_painter(argc, argv)) return *exit;
-    system::start(argc, argv);
-    handle_signals();
-    CLI::App app{
+namespace sinew::cli {
+
+std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>& bind_options) {
+    auto app = std::make_unique<CLI::App>(
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
         "  sinew bind hero.glb -o hero.skinned.glb\n"
         "  sinew bind statue.obj --skeleton statue.json -o statue.glb\n"
         "  sinew pose hero.skinned.glb --clip Walk --time 0.4 -o step.glb\n"
         "  sinew render hero.skinned.glb -o hero.png\n"
         "  sinew cutout figure.png --bones bones.json -o figure.glb\n\n"
-        "Exit codes: 0 done, 1 done but a quality gate failed, 2 bad usage, 3 bad input, 4 internal error."};
-    app.name("sinew");
-    app.footer("sinew COMMAND --help shows its options and examples.");
-    app.allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
-    app.set_version_flag("--version", "sinew " SINEW_VERSION);
-    app.require_subcommand(1);
-    int exit = done;
-    const std::vector<std::string> after_dashes = take_words_after_dashes(argc, argv);
-    add_bind(app, exit);
-    add_rig(app, exit);
-    add_batch(app, exit, after_dashes);
-    add_apply(app, exit);
-    add_pose(app, exit);
-    add_render(app, exit);
-    add_compare(app, exit);
-    add_check(app, exit);
-    add_questions(app, exit);
-    add_clean(app, exit);
-    add_transfer(app, exit);
-    add_cutout(app, exit);
-    add_inspect(app, exit);
-    add_studio(app, exit);
+        "Exit codes: 0 done, 1 done but a quality gate failed, 2 bad usage, 3 bad input, 4 internal error.");
+    app->name("sinew");
+    app->footer("sinew COMMAND --help shows its options and examples.");
+    app->allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
+    app->set_version_flag("--version", "sinew " SINEW_VERSION);
+    app->require_subcommand(1);
+    add_bind(*app, exit);
+    add_rig(*app, exit);
+    add_batch(*app, exit, bind_options);
+    add_apply(*app, exit);
+    add_pose(*app, exit);
+    add_render(*app, exit);
+    add_compare(*app, exit);
+    add_check(*app, exit);
+    add_questions(*app, exit);
+    add_clean(*app, exit);
+    add_transfer(*app, exit);
+    add_cutout(*app, exit);
+    add_inspect(*app, exit);
+    add_studio(*app, exit);
+    add_mcp(*app, exit);
     // Commands keep the formatter that they have.
-    app.formatter(std::make_shared<ShortCommands>());
-    app.get_formatter()->column_width(14);
-    if (argc == 1) {
-        std::fputs(app.help().c_str(), stderr);
+    app->formatter(std::make_shared<ShortCommands>());
+    app->get_formatter()->column_width(14);
+    return app;
+}
+
+int run_command(std::vector<std::string> words, const std::vector<std::string>& bind_options) {
+    int exit = done;
+    const std::unique_ptr<CLI::App> app = make_program(exit, bind_options);
+    if (words.empty()) {
+        std::fputs(app->help().c_str(), stderr);
         return bad_usage;
     }
-    if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty())
-        return fail({sinew::ErrorCode::usage, unknown});
+    if (const std::string unknown = unknown_command(*app, words[0]); !unknown.empty())
+        return fail({ErrorCode::usage, unknown});
     try {
-        app.parse(argc, argv);
+        std::reverse(words.begin(), words.end());  // as CLI11 takes them
+        app->parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // CLI11 treats help and version as errors of code 0.
         if (error.get_exit_code() == 0) {
-            app.exit(error);
+            app->exit(error);
             return report_output_failure(done);
         }
-        std::string message = unknown_option(app);
+        std::string message = unknown_option(*app);
         if (message.empty())
-            message = fmt::format("{} ({} --help shows options and examples)", sinew::printable(error.what(), 500),
-                                  words_of_command(app));
-        return fail({sinew::ErrorCode::usage, message});
+            message = fmt::format("{} ({} --help shows options and examples)", printable(error.what(), 500),
+                                  words_of_command(*app));
+        return fail({ErrorCode::usage, message});
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "sinew: error: out of memory (use a lower --resolution)\n");
         return bad_input;
@@ -128,8 +131,20 @@ int main(int argc, char** argv) {
         // fmt throws if it cannot write.
         if (std::ferror(stdout)) return report_output_failure(done);
         if (std::ferror(stderr)) return internal_error;
-        fmt::print(stderr, "sinew: internal error: {}\n", sinew::printable(error.what(), 300));
+        fmt::print(stderr, "sinew: internal error: {}\n", printable(error.what(), 300));
         return internal_error;
     }
     return report_output_failure(exit);
+}
+
+}  // namespace sinew::cli
+
+int main(int argc, char** argv) {
+    using namespace sinew::cli;
+    if (const auto exit = sinew::io::serve_as_reader(argc, argv)) return *exit;
+    if (const auto exit = serve_as_painter(argc, argv)) return *exit;
+    system::start(argc, argv);
+    handle_signals();
+    const std::vector<std::string> bind_options = take_words_after_dashes(argc, argv);
+    return run_command({argv + std::min(argc, 1), argv + argc}, bind_options);
 }

@@ -105,14 +105,18 @@ void add_pose(CLI::App& app, int& exit) {
         "  sinew pose hero.glb --clip Walk --time 0.4 -o step.glb       the file's own animation\n"
         "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions preserve volume\n"
         "  sinew pose hero.glb --binding hero.binding --pose wave.json -o wave.glb   weights of a kept binding\n");
-    c->add_option("input", args->input,
-                  "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights or --binding")
+    names_file(c->add_option("input", args->input,
+                             "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights or --binding"),
+               FileUse::reads)
         ->required();
-    c->add_option("-o,--output", args->output, "GLB, glTF or OBJ to write")->required();
+    names_file(c->add_option("-o,--output", args->output, "GLB, glTF or OBJ to write"), FileUse::writes)
+        ->required();
     add_pose_options(*c, args->pose);
-    c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
-    c->add_option("--binding", args->binding,
-                  "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
+    names_file(c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own"),
+               FileUse::reads);
+    names_file(c->add_option("--binding", args->binding,
+                             "A kept binding (sinew bind --save-binding): its weights, instead of the file's own"),
+               FileUse::reads);
     add_edit_options(*c, args->edits, false);
     add_input_options(*c, *args);
     add_machine_options(*c, *args, "Options");

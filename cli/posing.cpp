@@ -35,7 +35,9 @@ std::size_t likeness(const std::string& a, const std::string& b) {
 }  // namespace
 
 void add_pose_options(CLI::App& command, PoseOptions& options) {
-    command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes");
+    names_file(
+        command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes"),
+        FileUse::reads);
     CLI::Option* const clip =
         command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
     command.add_option("--time", options.time, "Seconds into the clip (default 0); clamped to it")

@@ -47,9 +47,13 @@ void add_questions(CLI::App& app, int& exit) {
         "Asks about the weights of a character: the places where an answer is likely worth most.\n\n"
         "  sinew questions out.glb --top 10\n"
         "  sinew questions out.glb --json        answers are edits: docs/edits.md\n");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
+    names_file(
+        c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton"),
+        FileUse::reads)
         ->required();
-    c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
+    names_file(
+        c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own"),
+        FileUse::reads);
     c->add_option("--top", args->top, "How many questions")->check(CLI::Range(1, 1000))->capture_default_str();
     c->add_flag("--json", args->json, "JSON on standard output");
     add_input_options(*c, *args);

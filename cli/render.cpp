@@ -179,10 +179,11 @@ void add_render(CLI::App& app, int& exit) {
         "  sinew render hero.skinned.glb -o poses.png --sheet             the standard poses\n"
         "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  the volume of the bind\n"
         "  sinew render hero.glb -o defects.png --view defects            defects of the mesh\n");
-    c->add_option("input", args->input,
-                  "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights (docs/render.md)")
+    names_file(c->add_option("input", args->input,
+                             "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights (docs/render.md)"),
+               FileUse::reads)
         ->required();
-    c->add_option("-o,--output", args->output, "PNG to write")->required();
+    names_file(c->add_option("-o,--output", args->output, "PNG to write"), FileUse::writes)->required();
     add_choice<View>(
         *c, "--view", args->view, {kPictureViews.begin(), kPictureViews.end()},
         "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
@@ -217,7 +218,8 @@ void add_render(CLI::App& app, int& exit) {
     add_choice<bool>(*c, "--background", args->dark, {{"light", false}, {"dark", true}}, "light (default) or dark");
     c->add_option("--title", args->title, "A line above the picture");
     c->add_flag("--no-legend", args->no_legend, "Leave the legend out");
-    c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
+    names_file(c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own"),
+               FileUse::reads);
     add_input_options(*c, *args);
     c->add_option(
         "--joint-options", args->joint_options,

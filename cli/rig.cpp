@@ -123,15 +123,18 @@ void add_rig(CLI::App& app, int& exit) {
         "  sinew rig hero.obj --template biped -o hero.glb         a skeleton, and weights of sinew bind\n"
         "  sinew rig horse.glb --template quadruped -o horse.json  the skeleton alone; edit it, then\n"
         "  sinew bind horse.glb --skeleton horse.json -o out.glb   bind to it\n");
-    c->add_option("input", args->input, "GLB, glTF or OBJ without a skin")->required();
-    c->add_option("-o,--output", args->output, "GLB to write, or JSON for the skeleton alone")->required();
+    names_file(c->add_option("input", args->input, "GLB, glTF or OBJ without a skin"), FileUse::reads)->required();
+    names_file(c->add_option("-o,--output", args->output, "GLB to write, or JSON for the skeleton alone"),
+               FileUse::writes)
+        ->required();
     c->add_option("--template", args->options.model, templates_help())->type_name("NAME")->capture_default_str();
     c->add_option("--resolution", args->options.resolution, "Voxels along the longest side: 32, 64, 128 or 256")
         ->capture_default_str();
     c->add_option("--require-confidence", args->require_confidence,
                   "Exit code 1 if the fit is below this, 0 to 1 (files are written)")
         ->check(number_within(0, 1));
-    c->add_option("--report", args->report, "Write the result as JSON (docs/rig.md) to this file");
+    names_file(c->add_option("--report", args->report, "Write the result as JSON (docs/rig.md) to this file"),
+               FileUse::writes);
     c->add_flag("--json", args->as_json, "Print it as JSON");
     add_machine_options(*c, *args, "Options");
     c->add_flag("--quiet", args->quiet, "Print errors only");

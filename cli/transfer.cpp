@@ -202,12 +202,18 @@ void add_transfer(CLI::App& app, int& exit) {
         "  sinew transfer body.glb jacket.glb -o jacket.skinned.glb\n"
         "  sinew transfer hero.glb hero_lod2.obj -o hero_lod2.glb         the target takes the source's skeleton\n"
         "  sinew transfer body.glb coat.glb -o out.glb --distance 0.1     a coat that is farther away\n");
-    c->add_option("source", args->source, "The character whose weights are taken: GLB, glTF or VRM")->required();
-    c->add_option(
-         "target", args->target,
-         "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
+    names_file(c->add_option("source", args->source, "The character whose weights are taken: GLB, glTF or VRM"),
+               FileUse::reads)
         ->required();
-    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write: the target with weights")
+    names_file(
+        c->add_option(
+            "target", args->target,
+            "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton"),
+        FileUse::reads)
+        ->required();
+    names_file(
+        c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write: the target with weights"),
+        FileUse::writes)
         ->required();
     c->add_option("--distance", args->options.distance,
                   "Maximum distance of a match, as a fraction of the diagonal of the source")
@@ -228,7 +234,8 @@ void add_transfer(CLI::App& app, int& exit) {
                   "Exit 1 if a smaller fraction of the vertices lies on the source (0.5 suits clothing)")
         ->check(number_within(0, 1))
         ->capture_default_str();
-    c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");
+    names_file(c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)"),
+               FileUse::writes);
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     add_machine_options(*c, *args, "Options");

@@ -145,6 +145,13 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 /// damaged file may crash it or never end.
 std::optional<int> serve_as_reader(int argc, char** argv);
 
+/// From now on this process reads and writes files in this folder and below it only, follows no link out of it, and
+/// starts no process: files of formats that need one (see load) are errors. For servers that strangers call. Only
+/// with files of this library; on Windows an error. Not to be taken back.
+Status confine(const std::filesystem::path& folder);
+/// Whether a path may be read or written after that: an error says why not. No error: it may still not exist.
+Status check_confined(const std::filesystem::path& path);
+
 /// A file of another format than glTF and OBJ as GLB, for programs that do not read it. Its textures that are files
 /// of their own stay so. Empty for glTF and OBJ. Errors and limits as of load.
 Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context = nullptr,

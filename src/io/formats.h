@@ -43,6 +43,9 @@ private:
     std::uint64_t size_ = 0;
 };
 
+/// A path that confine excludes.
+Error outside_error(const std::filesystem::path& path);
+
 /// The folder that holds `path`; "." for a plain file name.
 inline std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

@@ -13,6 +13,7 @@ namespace sinew::io {
 namespace {
 
 Error read_error(const std::filesystem::path& path, int code) {
+    if (code == EXDEV && system::confined()) return outside_error(path);
     return {ErrorCode::io, "cannot read " + path.string() + ": " + std::generic_category().message(code)};
 }
 
@@ -71,6 +72,27 @@ Result<std::size_t> FileReader::read(std::span<std::byte> to) {
 
 Status FileReader::skip(std::uint64_t bytes) {
     if (const int failed = system::skip(file_, bytes); failed) return read_error(path_, failed);
+    return Done{};
+}
+
+Error outside_error(const std::filesystem::path& path) {
+    return {ErrorCode::io,
+            printable(path.string(), 2000) +
+                ": it is not in the folder that this process is confined to, by its path or by a link "
+                "(copy it there, or name another folder: `sinew mcp root`)"};
+}
+
+Status confine(const std::filesystem::path& folder) {
+    if (const int failed = system::confine(folder); failed) return read_error(folder, failed);
+    return Done{};
+}
+
+Status check_confined(const std::filesystem::path& path) {
+    for (const std::filesystem::path& at : {path, folder_of(path)}) {
+        system::Entry entry;
+        if (const int failed = system::entry_at(at, entry); failed == EXDEV) return outside_error(path);
+        if (entry.kind != system::Entry::Kind::nothing) break;
+    }
     return Done{};
 }
 

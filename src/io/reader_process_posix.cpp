@@ -18,6 +18,7 @@
 #include "core/numbers.h"
 #include "io/foreign.h"
 #include "io/own_process.h"
+#include "io/system_files.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -129,6 +130,10 @@ std::optional<int> serve_as_reader(int argc, char** argv) {
 Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> bytes, const std::string& name,
                                                    ModelFiles& files, const ReaderLimits& limits,
                                                    const Context* context) {
+    if (system::confined())
+        return Error{ErrorCode::input, name +
+                                           ": files of this format are read by a process of their own, and none is "
+                                           "started here (convert it first, outside: `sinew bind`, to a .glb)"};
     const std::string program = reader_program();
     int ends[2];
     if (program.empty() || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)

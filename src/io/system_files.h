@@ -10,6 +10,11 @@
 
 namespace sinew::io::system {
 
+/// From now on every path is resolved below this folder by the functions of this file: not through "..", nor
+/// through a link out of it, also one that is put there meanwhile. EXDEV for others. Once in a process.
+int confine(const std::filesystem::path& folder);
+bool confined();
+
 /// What is at a path or behind a descriptor.
 struct Entry {
     enum class Kind { nothing, file, folder, device, other };  ///< other: a pipe, a socket

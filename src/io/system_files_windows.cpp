@@ -61,6 +61,9 @@ int move(int file, const std::filesystem::path& from, const std::filesystem::pat
 
 }  // namespace
 
+int confine(const std::filesystem::path&) { return ENOTSUP; }
+bool confined() { return false; }
+
 int entry_at(const std::filesystem::path& path, Entry& entry) {
     entry = {};
     // FILE_FLAG_BACKUP_SEMANTICS opens folders, too.

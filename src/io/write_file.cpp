@@ -15,6 +15,7 @@ namespace sinew::io {
 namespace {
 
 Error write_error(const std::filesystem::path& path, int code) {
+    if (code == EXDEV && system::confined()) return outside_error(path);
     return {ErrorCode::io, "cannot write " + path.string() + ": " + std::generic_category().message(code)};
 }
 
@@ -159,7 +160,10 @@ Status OutputBatch::add(File output, std::span<const std::byte> bytes) {
 
     using Kind = system::Entry::Kind;
     system::Entry before;
-    // For example, the name may be too long.
+    // For example, the name may be too long, or the folder is outside of that of confine.
+    system::Entry folder;
+    if (const int failed = system::entry_at(folder_of(output.target), folder); failed)
+        return write_error(path, failed);
     if (const int failed = system::entry_at(output.target, before); failed) return write_error(path, failed);
     output.replaces = before.kind != Kind::nothing;
     if (before.kind == Kind::folder) return write_error(path, EISDIR);
