@@ -1,5 +1,5 @@
 // Defects of a mesh, for pictures.
-#include <cstring>
+#include <span>
 
 #include "core/try.h"
 #include "handles.h"
@@ -35,9 +35,8 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
             rows.reserve(3 * (found.boundary.size() + found.nonmanifold.size()));
             for (const auto& [from, to] : found.boundary) rows.insert(rows.end(), {from, to, 1});
             for (const auto& [from, to] : found.nonmanifold) rows.insert(rows.end(), {from, to, 3});
-            std::string bytes(rows.size() * sizeof rows[0], '\0');
-            std::memcpy(bytes.data(), rows.data(), bytes.size());
-            *edges = new_text(std::move(bytes));
+            const auto bytes = std::as_bytes(std::span(rows));
+            *edges = new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         }
         return Done{};
     });

@@ -95,7 +95,7 @@ TEST(CoarseSurface, KeepsEveryNodeThatIsFartherThanTheSpacing) {
     std::vector<MeshSurface::Edge> edges = same.restricted(sheet.surface.edges, nullptr);
     ASSERT_EQ(edges.size(), sheet.surface.edges.size());
     for (MeshSurface::Edge& e : edges) {
-        const auto [low, high] = std::minmax(same.node(e.a), same.node(e.b));
+        const auto [low, high] = std::minmax({same.node(e.a), same.node(e.b)});
         e.a = low, e.b = high;
     }
     std::sort(edges.begin(), edges.end(),

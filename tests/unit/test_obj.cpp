@@ -199,13 +199,14 @@ TEST(Obj, EveryTruncationIsSurvived) {
 TEST(Obj, LoadsAsAScene) {
     Skeleton skeleton;
     skeleton.joints.emplace_back().name = "root";
-    const Result<Scene> scene = read_obj(std::string(four) + "f 1 2 3 4\nl 1 2\n", "m", {}, skeleton);
+    const Result<Scene> scene =
+        read_obj(std::string(four) + "f 1 2 3 4\nl 1 2\n", "m", std::make_shared<ModelFiles>(), skeleton);
     ASSERT_TRUE(scene) << scene.error().message;
     EXPECT_EQ(scene->positions.size(), 4u);
     EXPECT_EQ(scene->triangles.size(), 2u);
     EXPECT_EQ(scene->skeleton.joints.size(), 1u);
     EXPECT_EQ(scene->skipped_primitives, 1u);
-    EXPECT_FALSE(read_obj("v 0 0 0\n", "m", {}, skeleton));
+    EXPECT_FALSE(read_obj("v 0 0 0\n", "m", std::make_shared<ModelFiles>(), skeleton));
 }
 
 }  // namespace
