@@ -482,7 +482,8 @@ class ForeignHostile(ForeignCase):
         done = support.sinew("bind", path, "--skeleton", skeleton, "-o", self.at / "o.glb", "--memory-limit", "8")
         self.assertEqual(done.returncode, 3, done.stderr[:400])
         self.assertFalse((self.at / "o.glb").exists())
-        self.assertIn("reading it takes more than 8 MB", done.stderr)
+        if not support.SANITIZED:  # whose own allocator ends first
+            self.assertIn("reading it takes more than 8 MB", done.stderr)
 
     def test_numbers_that_are_not_finite(self):
         text = fbx(self.at / "bar.fbx").read_text()

@@ -284,6 +284,7 @@ class Studio(StudioCase):
 class StudioDescriptors(StudioCase):
     # Not under the sanitizers: UBSan opens a pipe to see whether an object can be read, and reports a damaged one if
     # it gets no descriptor.
+    @support.without_sanitizers
     def test_running_out_of_descriptors_does_not_end_it(self):
         self.start(limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
         many = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(30)]
