@@ -109,19 +109,26 @@ void add_clean(CLI::App& app, int& exit) {
         "  sinew clean hero.glb --weights-from rigged.glb -o out.glb     weights of another mesh at the same "
         "place\n"
         "  sinew clean hero.glb -o out.glb --strength 2                  doubts more (docs/clean.md)\n");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights (docs/formats.md)")->required();
-    c->add_option("-o,--output", args->output, "GLB, glTF, VRM or FBX to write: the input with cleaned weights")
+    names_file(c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights (docs/formats.md)"),
+               FileUse::reads)
         ->required();
-    c->add_option(
-        "--weights-from", args->weights_from,
-        "The character whose weights are cleaned, then transferred to the input; joints are matched by name");
+    names_file(c->add_option("-o,--output", args->output,
+                             "GLB, glTF, VRM or FBX to write: the input with cleaned weights"),
+               FileUse::writes)
+        ->required();
+    names_file(
+        c->add_option(
+            "--weights-from", args->weights_from,
+            "The character whose weights are cleaned, then transferred to the input; joints are matched by name"),
+        FileUse::reads);
     c->add_option("--strength", args->options.strength, "How much is doubted, 0 to 4; 0: seams and empty rows only")
         ->check(number_within(0, 4))
         ->capture_default_str();
     c->add_option("--max-influences", args->max_influences, "Joints per vertex whose weights change: 1..8 or all")
         ->capture_default_str();
     add_save_options(*c, args->save);
-    c->add_option("--report", args->report, "Write a JSON report to this file (docs/clean.md)");
+    names_file(c->add_option("--report", args->report, "Write a JSON report to this file (docs/clean.md)"),
+               FileUse::writes);
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     add_machine_options(*c, *args, "Options");

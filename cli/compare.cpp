@@ -48,6 +48,29 @@ double largest_side(std::span<const Vec3> positions) {
     return std::max({double{high.x} - low.x, double{high.y} - low.y, double{high.z} - low.z});
 }
 
+/// Vertices and joints, and the longest side of the box of the vertices.
+struct Places {
+    std::vector<Vec3> vertices, joints;
+    double side = 0;
+};
+
+/// In the bind pose; with `shown`, where the file's nodes put that at rest: each program has its own space for it.
+Places places_of(const io::Scene& scene, bool shown) {
+    Places out{scene.positions, {}, 0};
+    for (const Joint& joint : scene.skeleton.joints) out.joints.push_back(joint.position);
+    if (const Result<io::ScenePose> rest = io::pose_at(scene, {}, 0); shown && rest)
+        for (auto* const list : {&out.vertices, &out.joints})
+            for (Vec3& p : *list) {
+                const auto row = [&, p](std::size_t r) {
+                    const Transform& m = rest->to_world;
+                    return static_cast<float>(m(r, 0) * p.x + m(r, 1) * p.y + m(r, 2) * p.z + m(r, 3));
+                };
+                p = {row(0), row(1), row(2)};
+            }
+    out.side = largest_side(out.vertices);
+    return out;
+}
+
 Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArguments& args,
                                    std::vector<std::string>& notes, Context& context) {
     ComparedBinding out;
@@ -63,9 +86,11 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         return Error{ErrorCode::input,
                      args.other + ": the file has no weights to compare (sinew bind computes them)"};
     const std::size_t n = scene.positions.size(), m = loaded.positions.size();
-    const double side = largest_side(scene.positions);
-    const double off = n == m ? largest_distance(scene.positions, loaded.positions) : INFINITY;
-    const auto matched = off > 1e-3 * side ? match_vertices(scene.positions, loaded.positions, 1e-5 * side)
+    Places ours = places_of(scene, false), theirs = places_of(loaded, false);
+    const auto apart = [&] { return n == m ? largest_distance(ours.vertices, theirs.vertices) : INFINITY; };
+    if (apart() > 1e-3 * ours.side) ours = places_of(scene, true), theirs = places_of(loaded, true);
+    const double side = ours.side, off = apart();
+    const auto matched = off > 1e-3 * side ? match_vertices(ours.vertices, theirs.vertices, 1e-5 * side)
                                            : std::optional<std::vector<std::uint32_t>>();
     if (matched)
         notes.push_back(
@@ -99,7 +124,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
             used += use[j] > 0;
             continue;
         }
-        const Vec3 &p = scene.skeleton.joints[at].position, &q = loaded.skeleton.joints[j].position;
+        const Vec3 &p = ours.joints[at], &q = theirs.joints[j];
         if (largest_distance({&p, 1}, {&q, 1}) > 1e-3 * side && moved++ == 0)
             first_moved = scene.skeleton.joints[at].name;
     }

@@ -480,7 +480,7 @@ private:
     void send(const OrderedJson& message) {
         const std::string text = message.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
         const std::lock_guard lock(sending_);
-        // Where nobody reads any more, the end of the input follows.
+        // A client that is gone reads nothing: the rest is dropped, and its closed input ends the server.
         for (std::size_t at = 0; at < text.size();) {
             const ssize_t put = ::write(answers_, text.data() + at, text.size() - at);
             if (put < 0 && errno == EINTR) continue;

@@ -9,6 +9,8 @@ import struct
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import cli
 import glb
 import make
@@ -171,6 +173,33 @@ class Compare(Case):
         done = self.compare(self.at / "a.glb", self.at / "a.fbx")
         self.assertIn("vertices in another order: they are matched by their places", done.stdout)
         self.assertLess(self.numbers(self.at / "a.glb", self.at / "a.fbx")["l1"]["max"], 1e-5)
+
+    def test_a_bind_pose_in_another_space(self):
+        """The same character with its bind pose in centimetres, as the inverse bind matrices say."""
+        a, _ = self.biped()
+        doc = glb.Doc(a)
+        data = bytearray(doc.buffers[0])
+        def scaled(accessor, columns, factor):
+            view, of = doc.json["bufferViews"][accessor["bufferView"]], accessor["type"]
+            width = {"VEC3": 3, "MAT4": 16}[of]
+            start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+            step = view.get("byteStride") or 4 * width
+            for n in range(accessor["count"]):
+                values = np.frombuffer(bytes(data[start + n * step:start + n * step + 4 * width]), "<f4").copy()
+                values[columns] *= factor
+                data[start + n * step:start + n * step + 4 * width] = values.tobytes()
+        accessors = doc.json["accessors"]
+        for number in {p["attributes"]["POSITION"] for m in doc.json["meshes"] for p in m["primitives"]}:
+            scaled(accessors[number], [0, 1, 2], 100)
+            for key in "min", "max":
+                accessors[number][key] = [100 * x for x in accessors[number][key]]
+        for skin in doc.json["skins"]:
+            scaled(accessors[skin["inverseBindMatrices"]], list(range(12)), 0.01)
+        b = self.at / "centimetres.glb"
+        b.write_bytes(make.packed(doc.json, data))
+        done = self.compare(a, b)
+        self.assertNotIn("note: positions", done.stdout)
+        self.assertNotIn("other positions", done.stdout)
 
     def test_bad_input(self):
         bar = self.bar()

@@ -404,5 +404,15 @@ TEST(Answers, QuestionsCoverTheSurfaceOnceAndOnBothSides) {
     }
 }
 
+TEST(Answers, QuestionsBeginWhereVerticesAreDense) {
+    Grid g = Grid::sheet(60, 30, -0.5f);
+    Grid dense = Grid::sheet(60, 30);  // as many vertices on a hundredth of the area
+    for (Vec3& p : dense.positions) p = {0.1f * p.x, 0.1f * p.y, 0.4f};
+    const auto body = static_cast<std::uint32_t>(g.positions.size());
+    g.add(dense);
+    const std::vector<Question> asked = must(questions(g.view(), pair_of_sides(), g.weights(ramp), 1));
+    EXPECT_GE(asked[0].vertex, body);
+}
+
 }  // namespace
 }  // namespace sinew
