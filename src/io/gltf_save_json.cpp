@@ -222,6 +222,28 @@ public:
         for (const char* extension : meshopt_extensions) remove_meshopt(extension);
     }
 
+    /// Views that reach past the end of the buffer, which is longer now, must not read what was added to it.
+    void cut_dangling_views() {
+        if (plan_.target >= document_.buffers.size()) return;
+        const std::size_t size = document_.buffers[plan_.target].bytes.size();
+        std::set<std::size_t> written;
+        for (const NewAccessor& added : plan_.added) written.insert(added.view);
+        std::size_t cut = 0;
+        for (std::size_t v = 0; v < std::min(plan_.kept_views, document_.count("bufferViews")); ++v) {
+            const Json& view = *document_.at("bufferViews", v);
+            const auto offset = whole_or(view, "byteOffset", 0), length = whole(member(view, "byteLength"));
+            if (written.contains(v) || whole(member(view, "buffer")) != plan_.target || !offset || !length ||
+                (*offset <= size && *length <= size - *offset))
+                continue;
+            list("bufferViews").at(v)->set("byteLength", "1");
+            ++cut;
+        }
+        if (cut > 0)
+            plan_.report.notes.push_back(std::to_string(cut) +
+                                         " buffer views reach past the end of their buffer: they are cut to one "
+                                         "byte, so that they do not read what is added behind it");
+    }
+
     void write_buffer(std::vector<std::byte>& bin) {
         JsonValue& buffers = list("buffers");
         const std::size_t known = buffers.size();
@@ -419,6 +441,7 @@ Result<SavedFile> write_json(const Request& request, Plan& plan) {
     editor.add_skins();
     editor.add_clips();
     editor.remove_unused_extensions();
+    editor.cut_dangling_views();
     std::vector<std::byte> bin;
     editor.write_buffer(bin);
 

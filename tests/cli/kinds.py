@@ -445,6 +445,18 @@ class DamagedWeights(KindCase):
         self.assertEqual(glb.weight_problems(glb.Doc(out)), [])
         return out
 
+    def test_matrices_past_the_end_of_the_buffer(self):
+        """They are left out, and nothing that is written behind the old end becomes matrices."""
+        g, _ = self.bar()
+        view = g.json["bufferViews"][g.json["accessors"][g.json["skins"][0]["inverseBindMatrices"]]["bufferView"]]
+        view["byteOffset"] += 180  # of 192 bytes at the end of the buffer
+        out, report = self.bind(g, "--deform-from", "all", "--max-influences", "8")
+        self.assertIn("the matrices are left out", " ".join(report["warnings"]))
+        self.assertIn("1 buffer views reach past the end", " ".join(report["notes"]))
+        done = support.sinew("inspect", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the matrices are left out", done.stdout)
+
     def test_a_joint_past_the_skin(self):
         g, _ = self.bar()
         self.joints[5, 0] = 77
