@@ -49,19 +49,22 @@ def shown(path, turns):
 
 
 def apart(a, b):
-    """The largest distance of two lists of (rest, posed) vertices in different orders: each of `a` to one of `b` that has
-    its place at rest."""
-    cell = 1e-4 * np.linalg.norm(np.ptp(a[0], axis=0))
+    """The largest distance of two lists of (rest, posed) vertices in different orders, at rest or posed: each of `a` to
+    the nearest of `b` at rest; of several there, to the nearest posed."""
+    size = np.linalg.norm(np.ptp(a[0], axis=0))
+    cell = 1e-3 * size
     at = collections.defaultdict(list)
-    for key, posed in zip(map(tuple, np.floor(b[0] / cell).astype(int)), b[1]):
-        at[key].append(posed)
+    for n, key in enumerate(map(tuple, np.floor(b[0] / cell).astype(int))):
+        at[key].append(n)
     worst = 0
     for rest, posed in zip(*a):
         low = np.floor(rest / cell - 0.5).astype(int)
-        near = [p for step in itertools.product((0, 1), repeat=3) for p in at.get(tuple(low + step), ())]
-        if not near:
+        near = np.array([n for step in itertools.product((0, 1), repeat=3) for n in at.get(tuple(low + step), ())], int)
+        if not len(near):
             raise RuntimeError(f"Autodesk's reader has no vertex at {rest}")
-        worst = max(worst, min(np.linalg.norm(p - posed) for p in near))
+        off = np.linalg.norm(b[0][near] - rest, axis=1)
+        same = near[off <= off.min() + 1e-6 * size]
+        worst = max(worst, off.min(), np.linalg.norm(b[1][same] - posed, axis=1).min())
     return worst
 
 
@@ -80,7 +83,7 @@ def judged_by_autodesk(folder, number, names):
     still, own, fbx, read = (folder / f"{number}.{name}" for name in ("still.glb", "own.glb", "still.fbx", "sdk.glb"))
     still.write_bytes(make.packed(doc.json, bytearray(doc.buffers[0])))
     for path in own, fbx:
-        run("bind", still, "-o", path, "--method", "closest-distance", "--quiet")
+        run("bind", still, "-o", path, "--method", "closest-distance", "--quiet", *["--decompress"][path == fbx:])
     done = subprocess.run([SDK, "-i", fbx, "-o", read, "--binary"], capture_output=True, text=True)
     if done.returncode or not read.exists():
         raise RuntimeError(f"FBX2glTF: {done.stdout[-500:]}")

@@ -436,7 +436,9 @@ def skinned(doc, moved=None, node=None):
         kind = doc.json["accessors"][primitive["attributes"]["WEIGHTS_0"]]["componentType"]
         weights = numbers(weights, kind)
         weights /= weights.sum(axis=1, keepdims=True)
-        position = doc.accessor(primitive["attributes"]["POSITION"]).astype(float)
+        number = primitive["attributes"]["POSITION"]
+        stored = doc.json["accessors"][number]
+        position = numbers(doc.accessor(number), stored["componentType"], stored.get("normalized", False))
         moved_by = np.einsum("vk,vkrc->vrc", weights, palette[joints])
         out.append(np.einsum("vrc,vc->vr", moved_by, np.hstack([position, np.ones((len(position), 1))]))[:, :3])
     return np.vstack(out)
