@@ -70,7 +70,7 @@ void print_result(const BindArguments& args, const OrderedJson& report) {
 }
 
 /// The binding of --reuse; options of the command line change the falloff and limit of its bind.
-Status take_reused(BindArguments& args, const Context& context) {
+Status take_reused(BindArguments& args, Context& context) {
     const auto start = std::chrono::steady_clock::now();
     SINEW_TRY_LET(args.reused, read_binding(args.reuse, &context));
     args.options = args.reused->options();

@@ -271,10 +271,14 @@ io::LoadOptions MachineOptions::reading() const {
     return load;
 }
 
+void keep_in_memory(std::size_t bytes, Context* context) {
+    if (context->memory_limit)
+        context->memory_limit -= std::min(context->memory_limit - 1, bytes >> 20 << 20);
+}
+
 Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context) {
     Result<io::Scene> scene = io::load(path, options, context);
-    if (scene && context->memory_limit)
-        context->memory_limit -= std::min(context->memory_limit - 1, io::memory_of(*scene) >> 20 << 20);
+    if (scene) keep_in_memory(io::memory_of(*scene), context);
     return scene;
 }
 

@@ -137,7 +137,9 @@ struct MachineOptions {
     void apply(Context& context) const;
     io::LoadOptions reading() const;
 };
-/// io::load; the MB that the model takes are taken off the limit of the context, for other files and for the work.
+/// Takes the MB of what was read and stays in memory off the limit of the context, for other files and for the work.
+void keep_in_memory(std::size_t bytes, Context* context);
+/// io::load, with keep_in_memory.
 Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context);
 /// --threads, --memory-limit and --follow-links, in this group.
 void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group = "Machine");

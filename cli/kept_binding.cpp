@@ -12,10 +12,11 @@ Error with_file(Error error, const std::string& path) {
 
 }  // namespace
 
-Result<Binding> read_binding(const std::string& path, const Context* context) {
+Result<Binding> read_binding(const std::string& path, Context* context) {
     SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path, context));
     Result<Binding> binding = Binding::from_bytes(bytes);
     if (!binding) return with_file(binding.error(), path);
+    keep_in_memory(bytes.size(), context);  // its tables lie in the file as they are
     return binding;
 }
 

@@ -7,8 +7,8 @@
 
 namespace sinew::cli {
 
-/// Reads a binding; errors begin with the file's name.
-Result<Binding> read_binding(const std::string& path, const Context* context);
+/// Reads a binding, with keep_in_memory; errors begin with the file's name.
+Result<Binding> read_binding(const std::string& path, Context* context);
 
 /// A binding of the scene's mesh from a binding of the same or another mesh on its skeleton. The binding also
 /// determines which joints deform; the scene's skeleton is marked accordingly. `path` is for messages.

@@ -176,6 +176,20 @@ class Memory(FilesCase):
         code, text, _ = self.peak("bind", model, "-o", out, "--memory-limit", 100, *voxels)
         self.assertEqual(code, 3, text)
 
+    def test_a_kept_binding_shares_the_limit(self):
+        named = glb.Doc(self.bar())
+        named.json["nodes"][named.json["skins"][0]["joints"][0]]["name"] = "x" * 25_000_000
+        kept = self.at / "kept"
+        self.bind(self.packed(named, bytearray(named.buffers[0])), "--method", "closest-distance", "--save-binding", kept)
+        doc = glb.Doc(self.bar())
+        doc.json["extras"] = "x" * 25_000_000
+        model = self.packed(doc, bytearray(doc.buffers[0]))
+        words = "bind", model, "-o", self.at / "o.glb", "--reuse", kept, "--memory-limit"
+        for limit, error in (1000, "is not a joint of|joints"), (80, "more than the limit of"):
+            code, text, _ = self.peak(*words, limit)
+            self.assertEqual(code, 3, text)
+            self.assertRegex(text, error)
+
     def test_a_new_fbx_asks_for_memory(self):
         doc = glb.Doc(self.bar())
         data = bytearray(doc.buffers[0])
