@@ -38,10 +38,7 @@ Result<int> run_apply(const ApplyArguments& args) {
     Progress progress(context, true);
     SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
     SINEW_TRY(io::check_output(scene, args.output));
-    for (const auto& file : io::external_files(scene)) {
-        const NamedFile kept{"a file that the input refers to", file.string()};
-        SINEW_TRY(check_kept({&output, 1}, {&kept, 1}));
-    }
+    SINEW_TRY(check_kept({&output, 1}, scene));
     SINEW_TRY(take_weights(scene, args.weights, context));
     if (!scene.weights)
         return Error{ErrorCode::input, args.input +

@@ -187,10 +187,7 @@ Result<int> run_bind(BindArguments args) {
         args.save.clips = std::move(scene.skeleton_clips);
         run.load_seconds = seconds_since(start);
         SINEW_TRY(io::check_output(scene, args.output));
-        for (const auto& file : io::external_files(scene)) {
-            const NamedFile kept{"a file that the input refers to", file.string()};
-            SINEW_TRY(check_kept(args.writes, {&kept, 1}));
-        }
+        SINEW_TRY(check_kept(args.writes, scene));
 
         // The selection of deforming joints must be known before edits name joints.
         Result<Binding> binding = Error{};

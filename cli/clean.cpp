@@ -57,11 +57,7 @@ Result<int> run_clean(CleanArguments args) {
     }
     const io::Scene& target = moved ? *other : source;
     SINEW_TRY(io::check_output(target, args.output));
-    for (const io::Scene* scene : {&std::as_const(source), &target})
-        for (const auto& file : io::external_files(*scene)) {
-            const NamedFile kept{"a file that an input refers to", file.string()};
-            SINEW_TRY(check_kept(outputs, {&kept, 1}));
-        }
+    for (const io::Scene* scene : {&std::as_const(source), &target}) SINEW_TRY(check_kept(outputs, *scene));
     const double load_seconds = seconds_since(start);
 
     const auto start_of_work = std::chrono::steady_clock::now();

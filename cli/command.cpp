@@ -207,6 +207,14 @@ Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile>
     return Done{};
 }
 
+Status check_kept(std::span<const NamedFile> outputs, const io::Scene& scene) {
+    for (const std::filesystem::path& file : io::external_files(scene)) {
+        const NamedFile kept{"a file that an input refers to", file.string()};
+        SINEW_TRY(check_kept(outputs, {&kept, 1}));
+    }
+    return Done{};
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -272,8 +280,7 @@ io::LoadOptions MachineOptions::reading() const {
 }
 
 void keep_in_memory(std::size_t bytes, Context* context) {
-    if (context->memory_limit)
-        context->memory_limit -= std::min(context->memory_limit - 1, bytes >> 20 << 20);
+    if (context->memory_limit) context->memory_limit -= std::min(context->memory_limit - 1, bytes >> 20 << 20);
 }
 
 Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context) {

@@ -55,6 +55,9 @@ Status check_files(std::span<const NamedFile> outputs, std::span<const NamedFile
 /// Checks that no output would replace one of these, by any spelling of its path.
 Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept);
 
+/// Checks that no output would replace a file that this model refers to.
+Status check_kept(std::span<const NamedFile> outputs, const io::Scene& scene);
+
 /// An option with a few allowed words; passes the meaning of the word to `set`.
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<void(T)> set,
@@ -137,7 +140,8 @@ struct MachineOptions {
     void apply(Context& context) const;
     io::LoadOptions reading() const;
 };
-/// Takes the MB of what was read and stays in memory off the limit of the context, for other files and for the work.
+/// Takes the MB of what was read and stays in memory off the limit of the context, for other files and for the
+/// work.
 void keep_in_memory(std::size_t bytes, Context* context);
 /// io::load, with keep_in_memory.
 Result<io::Scene> load_model(const std::string& path, const io::LoadOptions& options, Context* context);

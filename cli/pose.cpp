@@ -48,10 +48,7 @@ Result<int> run_pose(const PoseArguments& args) {
     args.apply(context);
     Progress progress(context, true);
     SINEW_TRY_LET(io::Scene scene, load_model(args.input, args.load(args), &context));
-    for (const auto& file : io::external_files(scene)) {
-        const NamedFile kept{"a file that the input refers to", file.string()};
-        SINEW_TRY(check_kept({&output, 1}, {&kept, 1}));
-    }
+    SINEW_TRY(check_kept({&output, 1}, scene));
     SINEW_TRY(take_weights(scene, args.weights, context));
     if (!scene.weights && args.binding.empty())
         return Error{ErrorCode::input, args.input +

@@ -141,11 +141,7 @@ Result<int> run_transfer(TransferArguments args) {
                          args.source + ": it has no weights to transfer (sinew bind computes them)"};
         SINEW_TRY_LET(io::Scene target, load_target(args.target, source, args.reading(), &context));
         SINEW_TRY(io::check_output(target, args.output));
-        for (const io::Scene* scene : {&source, &target})
-            for (const auto& file : io::external_files(*scene)) {
-                const NamedFile kept{"a file that an input refers to", file.string()};
-                SINEW_TRY(check_kept(outputs, {&kept, 1}));
-            }
+        for (const io::Scene* scene : {&source, &target}) SINEW_TRY(check_kept(outputs, *scene));
         const double load_seconds = seconds_since(start_of_all);
 
         auto start = std::chrono::steady_clock::now();

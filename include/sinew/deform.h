@@ -66,7 +66,7 @@ struct SurfaceView {
     std::span<const Vec3> positions;                 ///< V, bind space
     std::span<const Vec3> normals;                   ///< unit vectors
     std::span<const std::array<float, 4>> tangents;  ///< unit vector, and the sign of the bitangent
-    /// V or empty, 0 to 1, for Skinning::dual_quaternion: its share in the motion; the rest is linear blend.
+    /// V or empty, 0 to 1, for Skinning::dual_quaternion: its fraction of the motion; the rest is linear blend.
     std::span<const float> dual_share{};
 };
 

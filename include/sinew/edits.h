@@ -41,11 +41,11 @@ struct Mirror {
     std::array<double, 3> normal{1, 0, 0};  ///< unit vector, towards the side that is copied
     /// Per joint: its mirror image, which is itself for a joint on the plane, or no_index.
     std::vector<std::uint32_t> partner;
-    /// Tolerances are shares of this length: the diagonal of the near part of the mesh; 0: of the whole mesh.
+    /// Tolerances are fractions of this length: the diagonal of the near part of the mesh; 0: of the whole mesh.
     double size = 0;
 };
 
-/// How the effect of a dab falls off from its middle to its rim; t is the distance as a share of the radius.
+/// How the effect of a dab falls off from its middle to its rim; t is the distance as a fraction of the radius.
 enum class BrushCurve {
     smooth,    ///< 1 - 3 t² + 2 t³
     linear,    ///< 1 - t

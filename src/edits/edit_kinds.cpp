@@ -115,6 +115,7 @@ Wanted divide(const EditRules& rules, const EditPart& part, Now now, const EditR
 
 double anywhere(const WeightEdit&, EditSurfaceState&) { return INFINITY; }
 
+// Longer than 80 lines: a table, one row per kind.
 const std::vector<EditKindRow>& table() {
     using enum EditKindInfo::Sides;
     const auto joints = &EditPart::joints;

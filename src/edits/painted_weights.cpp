@@ -52,7 +52,20 @@ struct PaintedWeightsState : EditEngine {
 
     AppliedEdit last_applied() const;
     void take_last_from_applied();
+
+    /// Vertices whose rows have changed during a rebase, and a box around them.
+    struct ChangedRows {
+        std::span<const Vec3> positions;
+        std::vector<std::uint8_t> at;
+        Box3 box;
+
+        void add(std::uint32_t v) {
+            if (!at[v]) box.add(to_point(positions[v]));
+            at[v] = 1;
+        }
+    };
     bool reads_changed_rows(const WeightEdit& edit, const std::vector<std::uint32_t>& at, const Box3& changed_rows);
+    void apply_again(std::size_t e, ChangedRows& affected, std::vector<std::uint8_t>& is_new, Context* context);
 };
 
 Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* context) {
@@ -160,6 +173,51 @@ bool PaintedWeightsState::reads_changed_rows(const WeightEdit& edit, const std::
     return true;
 }
 
+/// Applies an edit of the history again. Where it reads only rows that are as they were, its result is still there.
+/// is_new: all 0, before and after.
+void PaintedWeightsState::apply_again(std::size_t e, ChangedRows& affected, std::vector<std::uint8_t>& is_new,
+                                      Context* context) {
+    const AppliedEdit& one = applied[e];
+    const RowAt now = [&](std::uint32_t v) { return row(v); };
+    std::vector<std::uint32_t> all, at;
+    for (std::size_t p = 0; p < 2; ++p)
+        for (const auto& [v, s] : one.shares[p]) {
+            if (share[0][v] == 0 && share[1][v] == 0 && may_change(v, now)) all.push_back(v);
+            share[p][v] = s;
+        }
+    std::sort(all.begin(), all.end());
+    const bool reads = reads_changed_rows(one.edit, all, affected.box);
+    for (const std::uint32_t v : all)
+        if (reads || affected.at[v]) at.push_back(v);
+    std::size_t stuck = 0;
+    Result<std::vector<Row>> made = compute(one.edit, at, share, now, stuck, context);
+    std::vector<Row> fresh;  // of an edit that is no longer possible: the rows as they are
+    if (made)
+        fresh = std::move(*made);
+    else
+        for (const std::uint32_t v : at) fresh.emplace_back(row(v).begin(), row(v).end());
+    for (const std::uint32_t v : at) is_new[v] = 1;
+    Rows before_it;
+    for (auto& [v, row] : history[e]) {
+        if (is_new[v]) continue;
+        std::swap(put_row(v), row);
+        before_it.emplace_back(v, std::move(row));
+    }
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        const std::uint32_t v = at[k];
+        is_new[v] = 0;
+        affected.add(v);
+        const auto current = row(v);
+        if (same_row(current, fresh[k])) continue;
+        before_it.emplace_back(v, Row(current.begin(), current.end()));
+        put(v, std::move(fresh[k]));
+    }
+    history[e] = std::move(before_it);
+    computed += at.size();
+    for (std::size_t p = 0; p < 2; ++p)
+        for (const auto& [v, s] : one.shares[p]) share[p][v] = 0;
+}
+
 Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
     const std::size_t n = vertices();
     changed.clear();
@@ -175,15 +233,9 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
     Context whole;  // half of this cannot be taken back
     whole.threads = context ? context->threads : 0;
 
-    const std::span<const Vec3> positions = EditSurfaceState::of(surface).mesh.positions;
-    std::vector<std::uint8_t> affected(n, 0);
-    Box3 box;
-    const auto affect = [&](std::uint32_t v) {
-        if (!affected[v]) box.add(to_point(positions[v]));
-        affected[v] = 1;
-    };
+    ChangedRows affected{EditSurfaceState::of(surface).mesh.positions, std::vector<std::uint8_t>(n, 0), {}};
     for (std::uint32_t v = 0; v < n; ++v)
-        if (!same_row(base()[v], weights[v])) affect(v);
+        if (!same_row(base()[v], weights[v])) affected.add(v);
 
     // All edits are taken back, so that the rows are those of `base`, and `history` has those after each edit.
     if (!history.empty())
@@ -192,57 +244,16 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
         for (auto& [v, row] : history[e]) std::swap(put_row(v), row);
     replace_base(std::move(weights));
     for (std::uint32_t v = 0; v < n; ++v)
-        if (affected[v] && was_put(v)) put_row(v).assign(base()[v].begin(), base()[v].end());
+        if (affected.at[v] && was_put(v)) put_row(v).assign(base()[v].begin(), base()[v].end());
 
-    // Each edit is applied again. Where it reads only rows that are as they were, its result is still there.
-    const RowAt now = [&](std::uint32_t v) { return row(v); };
     computed = 0;
     for (auto& s : share) s.assign(n, 0);
     std::vector<std::uint8_t> is_new(n, 0);
-    for (std::size_t e = 0; e < history.size(); ++e) {
-        const AppliedEdit& one = applied[e];
-        std::vector<std::uint32_t> all, at;
-        for (std::size_t p = 0; p < 2; ++p)
-            for (const auto& [v, s] : one.shares[p]) {
-                if (share[0][v] == 0 && share[1][v] == 0 && may_change(v, now)) all.push_back(v);
-                share[p][v] = s;
-            }
-        std::sort(all.begin(), all.end());
-        const bool reads = reads_changed_rows(one.edit, all, box);
-        for (const std::uint32_t v : all)
-            if (reads || affected[v]) at.push_back(v);
-        std::size_t stuck = 0;
-        Result<std::vector<Row>> made = compute(one.edit, at, share, now, stuck, &whole);
-        std::vector<Row> fresh;  // of an edit that is no longer possible: the rows as they are
-        if (made)
-            fresh = std::move(*made);
-        else
-            for (const std::uint32_t v : at) fresh.emplace_back(row(v).begin(), row(v).end());
-        for (const std::uint32_t v : at) is_new[v] = 1;
-        Rows before_it;
-        for (auto& [v, row] : history[e]) {
-            if (is_new[v]) continue;
-            std::swap(put_row(v), row);
-            before_it.emplace_back(v, std::move(row));
-        }
-        for (std::size_t k = 0; k < at.size(); ++k) {
-            const std::uint32_t v = at[k];
-            is_new[v] = 0;
-            affect(v);
-            const auto current = row(v);
-            if (same_row(current, fresh[k])) continue;
-            before_it.emplace_back(v, Row(current.begin(), current.end()));
-            put(v, std::move(fresh[k]));
-        }
-        history[e] = std::move(before_it);
-        computed += at.size();
-        for (std::size_t p = 0; p < 2; ++p)
-            for (const auto& [v, s] : one.shares[p]) share[p][v] = 0;
-    }
+    for (std::size_t e = 0; e < history.size(); ++e) apply_again(e, affected, is_new, &whole);
     if (!history.empty()) take_last_from_applied();
     growing = false;
     for (std::uint32_t v = 0; v < n; ++v)
-        if (affected[v]) changed.push_back(v);
+        if (affected.at[v]) changed.push_back(v);
     return Done{};
 }
 

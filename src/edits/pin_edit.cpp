@@ -110,20 +110,26 @@ Status complete_pins(const EditPreparation& of) {
     return Done{};
 }
 
-Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
-    const MeshSurface& surface = task.surface.surface();
-    std::vector<std::span<const Influence>> rows(surface.nodes());
-    for (std::uint32_t n = 0; n < rows.size(); ++n) rows[n] = task.row(surface.vertex_of[n]);
+namespace {
 
-    constexpr std::uint32_t none = Pin::none;
-    std::vector<std::uint32_t> nodes, pin_at(surface.nodes(), none), joints, column;
-    const auto use = [&](std::uint32_t joint) {
-        if (joint >= column.size()) column.resize(joint + 1, none);
-        if (column[joint] != none) return;
+/// What the pins of an edit ask for. `joints`: of the pinned rows, before and after.
+struct PinTargets {
+    std::vector<std::uint32_t> nodes, pin_at;   ///< of each pin; the pin of each node, or none
+    std::vector<EditRow> rows;                  ///< per pin
+    std::vector<std::uint32_t> joints, column;  ///< column: of a joint in `joints`, or none
+
+    void use(std::uint32_t joint) {
+        if (joint >= column.size()) column.resize(joint + 1, Pin::none);
+        if (column[joint] != Pin::none) return;
         column[joint] = static_cast<std::uint32_t>(joints.size());
         joints.push_back(joint);
-    };
-    std::vector<EditRow> targets;
+    }
+};
+
+Result<PinTargets> find_targets(const EditTask& task, std::span<const std::span<const Influence>> rows) {
+    const MeshSurface& surface = task.surface.surface();
+    PinTargets out;
+    out.pin_at.assign(surface.nodes(), Pin::none);
     for (std::size_t i = 0; i < task.edit.pins.size(); ++i) {
         const Pin& pin = task.edit.pins[i];
         const std::string place =
@@ -134,74 +140,89 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
         if (pin.twin && (locked || lost)) continue;
         if (locked) return wrong(place + " is locked");
         if (lost) return wrong(place + (node == MeshSurface::none ? " is of no triangle" : " has no weights"));
-        pin_at[node] = static_cast<std::uint32_t>(nodes.size());
-        nodes.push_back(node);
-        targets.push_back(target_of(pin, rows[node]));
-        for (const Share& s : targets.back()) use(s.joint);
-        for (const Influence& k : rows[node]) use(k.joint);
+        out.pin_at[node] = static_cast<std::uint32_t>(out.nodes.size());
+        out.nodes.push_back(node);
+        out.rows.push_back(target_of(pin, rows[node]));
+        for (const Share& s : out.rows.back()) out.use(s.joint);
+        for (const Influence& k : rows[node]) out.use(k.joint);
     }
-    // The logarithm of what each pin multiplies weights by.
-    std::vector<double> ratio(nodes.size() * joints.size(), 0);
-    for (std::size_t p = 0; p < nodes.size(); ++p) {
-        double* own = ratio.data() + p * joints.size();
-        std::vector<double> before(joints.size(), kSoft), after(joints.size(), kSoft);
-        for (const Influence& k : rows[nodes[p]]) before[column[k.joint]] += k.weight;
-        for (const Share& s : targets[p]) after[column[s.joint]] += s.weight;
-        for (std::size_t c = 0; c < joints.size(); ++c) own[c] = std::log(after[c] / before[c]);
+    return out;
+}
+
+/// The logarithm of what each pin multiplies weights by: pins x joints.
+std::vector<double> log_ratios(const PinTargets& pins, std::span<const std::span<const Influence>> rows) {
+    const std::size_t count = pins.joints.size();
+    std::vector<double> ratio(pins.nodes.size() * count, 0);
+    for (std::size_t p = 0; p < pins.nodes.size(); ++p) {
+        std::vector<double> before(count, kSoft), after(count, kSoft);
+        for (const Influence& k : rows[pins.nodes[p]]) before[pins.column[k.joint]] += k.weight;
+        for (const Share& s : pins.rows[p]) after[pins.column[s.joint]] += s.weight;
+        for (std::size_t c = 0; c < count; ++c) ratio[p * count + c] = std::log(after[c] / before[c]);
     }
+    return ratio;
+}
+
+}  // namespace
+
+Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span<const std::uint32_t> at) {
+    const MeshSurface& surface = task.surface.surface();
+    std::vector<std::span<const Influence>> rows(surface.nodes());
+    for (std::uint32_t n = 0; n < rows.size(); ++n) rows[n] = task.row(surface.vertex_of[n]);
+    SINEW_TRY_LET(PinTargets pins, find_targets(task, rows));
+    const std::size_t joints = pins.joints.size();
+    const std::vector<double> ratio = log_ratios(pins, rows);
 
     std::shared_ptr<PinField>& field = task.surface.pin_field;
     std::vector<PinField::Answer> answers;
-    for (std::size_t p = 0; p < nodes.size(); ++p) {
+    for (std::size_t p = 0; p < pins.nodes.size(); ++p) {
         const auto less = [](const Share& a, const Share& b) { return a.weight < b.weight; };
-        answers.push_back({nodes[p], std::max_element(targets[p].begin(), targets[p].end(), less)->joint});
+        answers.push_back({pins.nodes[p], std::max_element(pins.rows[p].begin(), pins.rows[p].end(), less)->joint});
     }
     if (!field || !field->made_for(task.edit.value, rows, answers)) {
         SINEW_TRY_LET(PinField made, PinField::make(task.surface, task.edit.value, rows, answers, task.context));
         field = std::make_shared<PinField>(std::move(made));
     }
-    SINEW_TRY(field->spread(nodes, ratio, joints.size()));
+    SINEW_TRY(field->spread(pins.nodes, ratio, joints));
     // Between pins the field swings beyond what they were given where they are close and differ: not followed.
-    std::vector<double> low(joints.size(), 0), high(joints.size(), 0);
+    std::vector<double> low(joints, 0), high(joints, 0);
     for (std::size_t i = 0; i < ratio.size(); ++i) {
-        const std::size_t c = i % joints.size();
+        const std::size_t c = i % joints;
         low[c] = std::min(low[c], ratio[i]);
         high[c] = std::max(high[c], ratio[i]);
     }
 
     const double least_new = std::log(1 + kLeastNew / kSoft);
     std::vector<std::uint32_t> raised;  // columns of joints that rows may gain
-    for (std::uint32_t c = 0; c < joints.size(); ++c)
+    for (std::uint32_t c = 0; c < joints; ++c)
         if (high[c] >= least_new) raised.push_back(c);
-    return PreparedRow(
-        [=, &surface, rows = std::move(rows), pin_at = std::move(pin_at)](std::size_t k, EditRow& row) {
-            const std::uint32_t node = surface.node_of[at[k]];
-            if (node == MeshSurface::none) return;
-            if (pin_at[node] != Pin::none) {
-                row = targets[pin_at[node]];
-                return;
-            }
-            if (!field->reaches(node, kUnchanged)) return;
-            bool changes = false;
-            const auto add = [&](std::uint32_t c, double weight) {
-                double by = field->at(node, c);
-                by = std::copysign(std::max(std::abs(by) - kUnchanged, 0.0), by);
-                changes = changes || by != 0;
-                if (const double x = (weight + kSoft) * std::exp(std::clamp(by, low[c], high[c])) - kSoft; x > 0)
-                    row.push_back({joints[c], x});
-            };
-            for (const Influence& i : rows[node])
-                if (i.joint < column.size() && column[i.joint] != none)
-                    add(column[i.joint], i.weight);
-                else
-                    row.push_back({i.joint, i.weight});
-            for (const std::uint32_t c : raised)
-                if (field->at(node, c) >= least_new &&
-                    std::none_of(rows[node].begin(), rows[node].end(),
-                                 [&](const Influence& i) { return i.joint == joints[c]; }))
-                    add(c, 0);
-            if (!changes) row.clear();
-        });
+    return PreparedRow([=, &surface, rows = std::move(rows), pins = std::move(pins)](std::size_t k, EditRow& row) {
+        const std::uint32_t node = surface.node_of[at[k]];
+        if (node == MeshSurface::none) return;
+        if (pins.pin_at[node] != Pin::none) {
+            row = pins.rows[pins.pin_at[node]];
+            return;
+        }
+        if (!field->reaches(node, kUnchanged)) return;
+        bool changes = false;
+        const auto add = [&](std::uint32_t c, double weight) {
+            double by = field->at(node, c);
+            by = std::copysign(std::max(std::abs(by) - kUnchanged, 0.0), by);
+            changes = changes || by != 0;
+            if (const double x = (weight + kSoft) * std::exp(std::clamp(by, low[c], high[c])) - kSoft; x > 0)
+                row.push_back({pins.joints[c], x});
+        };
+        for (const Influence& i : rows[node])
+            if (i.joint < pins.column.size() && pins.column[i.joint] != Pin::none)
+                add(pins.column[i.joint], i.weight);
+            else
+                row.push_back({i.joint, i.weight});
+        for (const std::uint32_t c : raised)
+            if (field->at(node, c) >= least_new &&
+                std::none_of(rows[node].begin(), rows[node].end(),
+                             [&](const Influence& i) { return i.joint == pins.joints[c]; }))
+                add(c, 0);
+        if (!changes) row.clear();
+    });
 }
 
 }  // namespace sinew

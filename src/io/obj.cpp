@@ -176,39 +176,85 @@ void sort_by_part(const Faces& faces, ObjMesh& mesh) {
     }
 }
 
-}  // namespace
+// Vertices and corners have 32-bit numbers; corners become vertices.
+constexpr std::size_t most = 0x7fffff00u;
 
-Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const Context* context) {
-    ObjMesh mesh;
-    Faces faces;
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-    const auto fail = [&](std::size_t line, const std::string& message) {
-        return input_error(name, "line " + std::to_string(line) + ": " + message);
-    };
-    constexpr std::size_t most = 0x7fffff00u;  // vertices and corners have 32-bit numbers; corners become vertices
-    std::vector<std::array<float, 2>> uvs;
-    std::vector<std::array<float, 3>> normals;
-    std::string group;
+/// Reads the lines of a file, in order.
+struct ObjLines {
+    const std::string& name;
+    ObjMesh& mesh;
+    Faces& faces;
+    std::vector<std::array<float, 2>> uvs{};
+    std::vector<std::array<float, 3>> normals{};
+    std::string group{};
     int material = -1;
-    std::map<std::string, int> material_of;
-    std::map<std::pair<std::string, int>, std::uint32_t> part_of;
-    for (Cursor cursor(text); !cursor.done(); cursor.next_line()) {
-        if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
-        if (!cursor.skip_blank()) continue;
+    std::map<std::string, int> material_of{};
+    std::map<std::pair<std::string, int>, std::uint32_t> part_of{};
+
+    Error fail(std::size_t line, const std::string& message) const {
+        return input_error(name, "line " + std::to_string(line) + ": " + message);
+    }
+
+    Status vertex(Cursor& cursor, std::size_t line) {
+        float xyz[3];
+        for (float& x : xyz) {
+            if (!cursor.skip_blank()) return fail(line, "a vertex needs three numbers: v x y z");
+            const std::string_view word = cursor.word();
+            const std::optional<float> value = parse_float(word);
+            if (!value) return fail(line, "'" + printable(word) + "' is not a finite number");
+            x = *value;
+        }
+        if (mesh.positions.size() >= most) return fail(line, "more vertices than 32-bit numbers can count");
+        mesh.positions.push_back({xyz[0], xyz[1], xyz[2]});
+        return Done{};
+    }
+
+    Status corner(std::string_view word, std::size_t line) {
+        const std::optional<Corner> corner = parse_corner(word);
+        if (!corner)
+            return fail(line, "'" + printable(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
+        // Numbers start at 1; negative ones count back from the last vertex so far.
+        const auto place = [](std::int64_t number, std::size_t so_far) {
+            return number > 0 ? number - 1 : static_cast<std::int64_t>(so_far) + number;
+        };
+        const std::int64_t vertex = place((*corner)[0], mesh.positions.size());
+        if (vertex < 0 || vertex >= static_cast<std::int64_t>(most))
+            return fail(line, "the face names vertex " + std::to_string((*corner)[0]) + ", but there are only " +
+                                  std::to_string(mesh.positions.size()) + " vertices before it");
+        if (faces.corners.size() >= most) return fail(line, "more corners than 32-bit numbers can count");
+        const auto look = [&](std::size_t part, std::size_t so_far) {
+            const std::int64_t at = place((*corner)[part], so_far);
+            return (*corner)[part] == 0       ? no_place
+                   : at < 0 || at >= no_place ? no_place - 1
+                                              : static_cast<std::uint32_t>(at);
+        };
+        faces.corners.push_back({static_cast<std::uint32_t>(vertex), look(1, uvs.size()), look(2, normals.size())});
+        return Done{};
+    }
+
+    Status face(Cursor& cursor, std::size_t line) {
+        const std::size_t first = faces.corners.size();
+        while (cursor.skip_blank()) SINEW_TRY(corner(cursor.word(), line));
+        if (faces.corners.size() - first < 3) {
+            faces.corners.resize(first);
+            ++mesh.skipped;
+            return Done{};
+        }
+        faces.first.push_back(static_cast<std::uint32_t>(faces.corners.size()));
+        faces.line.push_back(line);
+        const auto [at, is_new] =
+            part_of.try_emplace({group, material}, static_cast<std::uint32_t>(part_of.size()));
+        if (is_new) mesh.look.parts.push_back({group, material});
+        faces.part.push_back(at->second);
+        return Done{};
+    }
+
+    Status read(Cursor& cursor) {
         const std::size_t line = cursor.line();
         const std::string_view keyword = cursor.word();
-        if (keyword == "v") {
-            float xyz[3];
-            for (float& x : xyz) {
-                if (!cursor.skip_blank()) return fail(line, "a vertex needs three numbers: v x y z");
-                const std::string_view word = cursor.word();
-                const std::optional<float> value = parse_float(word);
-                if (!value) return fail(line, "'" + printable(word) + "' is not a finite number");
-                x = *value;
-            }
-            if (mesh.positions.size() >= most) return fail(line, "more vertices than 32-bit numbers can count");
-            mesh.positions.push_back({xyz[0], xyz[1], xyz[2]});
-        } else if (keyword == "vt" || keyword == "vn") {
+        if (keyword == "v") return vertex(cursor, line);
+        if (keyword == "f" || keyword == "fo") return face(cursor, line);
+        if (keyword == "vt" || keyword == "vn") {
             // Numbers that are missing or wrong count as 0: they do not move the surface.
             std::array<float, 3> row{};
             for (float& x : row)
@@ -226,58 +272,34 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
             const auto [at, is_new] = material_of.try_emplace(named, static_cast<int>(material_of.size()));
             if (is_new) mesh.look.materials.emplace_back().name = named;
             material = at->second;
-        } else if (keyword == "f" || keyword == "fo") {
-            const std::size_t first = faces.corners.size();
-            while (cursor.skip_blank()) {
-                const std::string_view word = cursor.word();
-                const std::optional<Corner> corner = parse_corner(word);
-                if (!corner)
-                    return fail(line,
-                                "'" + printable(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
-                const auto count = static_cast<std::int64_t>(mesh.positions.size());
-                // Numbers start at 1; negative ones count back from the last vertex so far.
-                const auto place = [](std::int64_t number, std::size_t so_far) {
-                    return number > 0 ? number - 1 : static_cast<std::int64_t>(so_far) + number;
-                };
-                const std::int64_t vertex = place((*corner)[0], mesh.positions.size());
-                if (vertex < 0 || vertex >= static_cast<std::int64_t>(most))
-                    return fail(line, "the face names vertex " + std::to_string((*corner)[0]) +
-                                          ", but there are only " + std::to_string(count) + " vertices before it");
-                if (faces.corners.size() >= most) return fail(line, "more corners than 32-bit numbers can count");
-                const auto look = [&](std::size_t part, std::size_t so_far) {
-                    const std::int64_t at = place((*corner)[part], so_far);
-                    return (*corner)[part] == 0       ? no_place
-                           : at < 0 || at >= no_place ? no_place - 1
-                                                      : static_cast<std::uint32_t>(at);
-                };
-                faces.corners.push_back(
-                    {static_cast<std::uint32_t>(vertex), look(1, uvs.size()), look(2, normals.size())});
-            }
-            if (faces.corners.size() - first < 3) {
-                faces.corners.resize(first);
-                ++mesh.skipped;
-                continue;
-            }
-            faces.first.push_back(static_cast<std::uint32_t>(faces.corners.size()));
-            faces.line.push_back(line);
-            const auto [at, is_new] =
-                part_of.try_emplace({group, material}, static_cast<std::uint32_t>(part_of.size()));
-            if (is_new) mesh.look.parts.push_back({group, material});
-            faces.part.push_back(at->second);
         } else if (keyword == "l" || keyword == "p") {
             ++mesh.skipped;
         }
+        return Done{};
     }
+};
 
+}  // namespace
+
+Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const Context* context) {
+    ObjMesh mesh;
+    Faces faces;
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    ObjLines lines{name, mesh, faces};
+    for (Cursor cursor(text); !cursor.done(); cursor.next_line()) {
+        if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+        if (cursor.skip_blank()) SINEW_TRY(lines.read(cursor));
+    }
     if (mesh.positions.empty()) return input_error(name, "there is no vertex (\"v x y z\"): is this an OBJ file?");
     if (faces.line.empty()) return input_error(name, "there is no face (\"f a b c\"): there is no surface to bind");
     // At the end: a face may come before its vertices.
     for (std::size_t f = 0; f < faces.line.size(); ++f)
         for (std::size_t i = faces.first[f]; i < faces.first[f + 1]; ++i)
             if (const std::size_t vertex = faces.corners[i][0]; vertex >= mesh.positions.size())
-                return fail(faces.line[f], "the face names vertex " + std::to_string(vertex + 1) +
-                                               ", but there are only " + std::to_string(mesh.positions.size()));
-    const std::vector<std::uint32_t> corners = split_corners(faces, uvs, normals, mesh);
+                return lines.fail(faces.line[f], "the face names vertex " + std::to_string(vertex + 1) +
+                                                     ", but there are only " +
+                                                     std::to_string(mesh.positions.size()));
+    const std::vector<std::uint32_t> corners = split_corners(faces, lines.uvs, lines.normals, mesh);
     // In pieces, between which it can be cancelled: large polygons take the square of their corners.
     const auto ends = std::span(faces.first);
     for (std::size_t from = 0, to = 0; from < faces.line.size(); from = to) {

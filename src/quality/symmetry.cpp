@@ -159,14 +159,9 @@ Plane refined(const Tree& tree, const Plane& plane, const Partners& partners) {
     return {point, normal};
 }
 
-}  // namespace
-
-Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton, Context* context) {
-    SINEW_TRY(check_skeleton(skeleton));
-    const Tree tree(skeleton);
-    std::optional<Symmetry> out;
-    if (!(tree.size > 0)) return out;
-
+/// Planes to try: through the middle of the joints, and between siblings with subtrees of one size. None if there
+/// are too many joints for that.
+std::vector<Plane> candidate_planes(const Tree& tree) {
     std::vector<Plane> planes{{tree.middle, {1, 0, 0}}, {tree.middle, {0, 0, 1}}, {tree.middle, {0, 1, 0}}};
     const double tolerance = joint_tolerance * tree.size;
     // Pairs deep in the tree add little to those above them: the first hundred planes suffice, or fewer if
@@ -175,7 +170,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     for (const auto& list : tree.children)
         pairs += static_cast<double>(list.size()) * static_cast<double>(list.size());
     const auto most_planes = static_cast<std::size_t>(std::min(100.0, most_work / (2 * pairs + 1)));
-    if (most_planes < planes.size()) return out;
+    if (most_planes < planes.size()) return {};
     auto try_siblings = [&](const std::vector<std::uint32_t>& siblings) {
         for (std::size_t i = 0; i < siblings.size(); ++i)
             for (std::size_t k = i + 1; k < siblings.size() && planes.size() < most_planes; ++k) {
@@ -197,10 +192,42 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     std::stable_sort(by_size.begin(), by_size.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return tree.below[a] > tree.below[b]; });
     for (const std::uint32_t j : by_size) try_siblings(tree.children[j]);
+    return planes;
+}
+
+/// The vertex on the other side of each vertex, or no_index.
+std::vector<std::uint32_t> mirrored_vertices(const MeshView& mesh, const Skeleton& skeleton, const Plane& plane,
+                                             Context* context) {
+    const std::size_t n = mesh.positions.size();
+    std::vector<std::uint32_t> vertex(n, no_index);
+    std::vector<std::pair<Point3, std::uint32_t>> points;
+    for (std::size_t v = 0; v < n; ++v)
+        points.push_back({to_point(mesh.positions[v]), static_cast<std::uint32_t>(v)});
+    // Many vertices at one position would make a search visit them all: only the first one is searched.
+    std::sort(points.begin(), points.end());
+    points.erase(
+        std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
+        points.end());
+    const NearestPoint nearest(std::move(points));
+    const double near = near_diagonal(mesh, skeleton, context);
+    const double limit = vertex_tolerance * (near > 0 ? near : box_of(mesh.positions).diagonal());
+    parallel_for(context, n, 2048, [&](std::size_t v) {
+        if (!cancelled(context)) vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
+    });
+    return vertex;
+}
+
+}  // namespace
+
+Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton, Context* context) {
+    SINEW_TRY(check_skeleton(skeleton));
+    const Tree tree(skeleton);
+    std::optional<Symmetry> out;
+    if (!(tree.size > 0)) return out;
 
     std::optional<Partners> best;
     Plane plane;
-    for (const Plane& first : planes) {
+    for (const Plane& first : candidate_planes(tree)) {
         const Plane candidate = refined(tree, first, Partners(skeleton, tree, first));
         Partners partners(skeleton, tree, candidate);
         const double slack = 1e-6 * tree.size;
@@ -220,24 +247,10 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     s.normal = plane.normal;
     s.joint = best->of;
     s.joint_share = static_cast<double>(best->matched) / deforming;
-    const std::size_t n = mesh.positions.size();
-    s.vertex.assign(n, no_index);
-    std::vector<std::pair<Point3, std::uint32_t>> points;
-    for (std::size_t v = 0; v < n; ++v)
-        points.push_back({to_point(mesh.positions[v]), static_cast<std::uint32_t>(v)});
-    // Many vertices at one position would make a search visit them all: only the first one is searched.
-    std::sort(points.begin(), points.end());
-    points.erase(
-        std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
-        points.end());
-    const NearestPoint nearest(std::move(points));
-    const double near = near_diagonal(mesh, skeleton, context);
-    const double limit = vertex_tolerance * (near > 0 ? near : box_of(mesh.positions).diagonal());
-    parallel_for(context, n, 2048, [&](std::size_t v) {
-        if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
-    });
+    s.vertex = mirrored_vertices(mesh, skeleton, plane, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
     const auto unpaired = std::count(s.vertex.begin(), s.vertex.end(), no_index);
+    const std::size_t n = s.vertex.size();
     s.vertex_share = n ? 1 - static_cast<double>(unpaired) / static_cast<double>(n) : 0;
     out = std::move(s);
     return out;

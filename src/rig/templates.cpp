@@ -4,6 +4,7 @@ namespace sinew {
 
 namespace {
 
+// Longer than 80 lines: a table, one row per template.
 std::vector<Template> without_fingers() {
     return {
         {.name = "biped",
