@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
+#include "core/union_find.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -71,8 +73,10 @@ private:
         out_.node_of.assign(vertices, MeshSurface::none);
         std::vector<std::uint8_t> used(vertices, 0);
         parallel_for(context_, mesh_.triangles.size(), 4096, [&](std::size_t t) {
-            for (const std::uint32_t v : mesh_.triangles[t])
-                std::atomic_ref(used[topology_.weld[v]]).store(1, std::memory_order_relaxed);
+            for (const std::uint32_t v : mesh_.triangles[t]) {
+                const std::atomic_ref mine(used[topology_.weld[v]]);
+                if (!mine.load(std::memory_order_relaxed)) mine.store(1, std::memory_order_relaxed);
+            }
         });
         for (std::uint32_t v = 0; v < vertices; ++v) {
             const std::uint32_t first = topology_.weld[v];
@@ -94,39 +98,30 @@ private:
         Point3 face;  // normal, of length 1 or 0
         bool collapsed;
     };
-    struct Sum {
-        double length = 0, missing = -INFINITY;
-        std::size_t sides = 0;
-    };
 
-    /// Measures all triangles with edges that are longer by `added`. Returns the sum of the lengths without it, and
-    /// the most that a margin and one side exceed the sum of the two others by.
-    Sum measure(double added, double margin) {
-        // Chunks so large that a mesh below the limit of the direct solver is one: its bits are those of one sum.
-        constexpr std::size_t direct = 1 << 17, together = 1 << 13;
-        const std::size_t chunk_size = corners_.size() <= direct ? direct : together;
-        std::vector<Sum> sums((corners_.size() + chunk_size - 1) / chunk_size);
-        parallel_chunks(
-            context_, corners_.size(), chunk_size, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                Sum& sum = sums[chunk];
-                for (std::size_t t = begin; t < end; ++t) {
-                    measured_[t] = {{0, {}}, {}, true};
-                    if (collapsed(corners_[t])) continue;
-                    const std::array<double, 3> l = lengths(corners_[t]);
-                    sum.length += l[0] + l[1] + l[2];
-                    sum.sides += 3;
-                    for (std::size_t k = 0; k < 3; ++k)
-                        sum.missing = std::max(sum.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = measure_triangle(t, l, added);
-                }
-            });
-        Sum all;
-        for (const Sum& sum : sums) {
-            all.length += sum.length;
-            all.sides += sum.sides;
-            all.missing = std::max(all.missing, sum.missing);
-        }
-        return all;
+    /// Measures all triangles with edges that are longer by `added`, and perimeter_ without it. Returns the most
+    /// that a margin and one side exceed the sum of the two others by.
+    double measure(double added, double margin) {
+        constexpr std::size_t together = 1 << 12;
+        std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
+        parallel_chunks(context_, corners_.size(), together,
+                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                            double most = -INFINITY;
+                            for (std::size_t t = begin; t < end; ++t) {
+                                measured_[t] = {{0, {}}, {}, true};
+                                perimeter_[t] = 0;
+                                if (collapsed(corners_[t])) continue;
+                                const std::array<double, 3> l = lengths(corners_[t]);
+                                perimeter_[t] = l[0] + l[1] + l[2];
+                                for (std::size_t k = 0; k < 3; ++k)
+                                    most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                                measured_[t] = measure_triangle(t, l, added);
+                            }
+                            missing[chunk] = most;
+                        });
+        double most = -INFINITY;
+        for (const double each : missing) most = std::max(most, each);
+        return most;
     }
     Measured measure_triangle(std::size_t t, const std::array<double, 3>& l, double added) const {
         const Triangle& c = corners_[t];
@@ -141,16 +136,20 @@ private:
     /// always none.
     void measure() {
         measured_.resize(corners_.size());
-        const Sum sides = measure(0, 0);
-        const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
-        if (sides.missing < -1.001 * margin) return;
-        if (const double missing = measure(0, margin).missing; missing > 0) measure(missing, margin);
+        perimeter_.resize(corners_.size());
+        const double most = measure(0, 0);
+        double length = 0, sides = 0;
+        for (const double perimeter : perimeter_) length += perimeter, sides += perimeter > 0 ? 3 : 0;
+        const double margin = sides > 0 ? kMollify * length / sides : 0;
+        if (most < -1.001 * margin) return;
+        if (const double missing = measure(0, margin); missing > 0) measure(missing, margin);
     }
 
     // Contributions are added in the order of triangles.
     void sum_at_nodes() {
         out_.mass.assign(out_.nodes(), 0);
         out_.normal.assign(out_.nodes(), Point3{});
+        parts_.emplace(out_.nodes(), context_);
         constexpr std::size_t together = 4096;
         std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
@@ -159,13 +158,18 @@ private:
                             own.reserve(4 * together);
                             for (std::size_t i = begin; i < end; ++i)
                                 sum_at_node(static_cast<std::uint32_t>(i), own);
-                            for (MeshSurface::Edge& e : own)
+                            for (MeshSurface::Edge& e : own) {
                                 e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
+                                parts_->join(e.a, e.b);
+                            }
                         });
-        std::size_t count = 0;
-        for (const auto& some : edges) count += some.size();
-        reserve_large(out_.edges, count);
-        for (const auto& some : edges) out_.edges.insert(out_.edges.end(), some.begin(), some.end());
+        std::vector<std::size_t> first(edges.size() + 1, 0);
+        for (std::size_t k = 0; k < edges.size(); ++k) first[k + 1] = first[k] + edges[k].size();
+        out_.edges.resize(first.back());
+        parallel_for(context_, edges.size(), 1, [&](std::size_t k) {
+            std::copy(edges[k].begin(), edges[k].end(), out_.edges.begin() + static_cast<std::ptrdiff_t>(first[k]));
+            edges[k] = {};
+        });
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     void sum_at_node(std::uint32_t node, std::vector<MeshSurface::Edge>& edges) {
@@ -210,20 +214,10 @@ private:
 
     // By their first node.
     void number_components() {
-        std::vector<std::uint32_t> root(out_.nodes());
-        std::iota(root.begin(), root.end(), 0u);
-        const auto find = [&](std::uint32_t i) {
-            while (root[i] != i) i = root[i] = root[root[i]];
-            return i;
-        };
-        for (const MeshSurface::Edge& e : out_.edges) {
-            const std::uint32_t a = find(e.a), b = find(e.b);
-            root[std::max(a, b)] = std::min(a, b);
-        }
-        out_.component.resize(root.size());
-        for (std::uint32_t i = 0; i < root.size(); ++i) {
-            const std::uint32_t r = find(i);
-            out_.component[i] = r == i ? out_.components++ : out_.component[r];
+        out_.component.resize(out_.nodes());
+        for (std::uint32_t i = 0; i < out_.nodes(); ++i) {
+            const std::uint32_t root = parts_->root(i);  // the first node
+            out_.component[i] = root == i ? out_.components++ : out_.component[root];
         }
     }
 
@@ -233,7 +227,9 @@ private:
     MeshSurface out_;
     LargeVector<Triangle> corners_;  // nodes of each triangle
     LargeVector<Measured> measured_;
-    Lists around_;  // the triangles around each node, ascending
+    LargeVector<double> perimeter_;      // of each triangle; 0 if it is collapsed
+    Lists around_;                       // the triangles around each node, ascending
+    std::optional<DisjointSets> parts_;  // of nodes
 };
 
 }  // namespace
