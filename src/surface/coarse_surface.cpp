@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/curve_order.h"
 #include "core/lists.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
@@ -80,7 +79,7 @@ struct Clusters {
 
 /// Nodes that follow each other are divided into stretches, each of which has its own clusters.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
-    constexpr std::size_t together = 1 << 15;
+    constexpr std::size_t together = MeshSurface::most_in_file_order;
     Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};
     std::vector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
     std::vector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
@@ -190,19 +189,6 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
     return out;
 }
 
-/// The same nodes in an order in which neighbours are near each other, whatever the order of the file.
-std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
-                                       std::span<const std::uint32_t> nodes, Context* context) {
-    constexpr int bits = 7;
-    std::vector<std::uint32_t> out =
-        std::move(CurveOrder(
-                      nodes.size(), bits,
-                      [&](std::size_t i) { return to_point(mesh.positions[surface.vertex_of[nodes[i]]]); }, context)
-                      .point);
-    for (std::uint32_t& at : out) at = nodes[at];
-    return out;
-}
-
 /// Sums of entries by their place.
 class EntrySums {
 public:
@@ -281,7 +267,8 @@ void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
     std::array<std::uint32_t, 6> of;
     std::array<double, 6> v;
     std::size_t count = 0;
-    if (a.of == b.of && a.of[1] != a.of[2]) {  // most of them: in one cell
+    const bool same = a.of[0] == b.of[0] && a.of[1] == b.of[1] && a.of[2] == b.of[2];
+    if (same && a.of[1] != a.of[2]) {  // most of them: in one cell
         for (; count < 3; ++count) {
             of[count] = a.of[count];
             v[count] = static_cast<double>(a.share[count]) - static_cast<double>(b.share[count]);
@@ -320,7 +307,7 @@ std::vector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges,
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                              const std::function<double(std::uint32_t)>& spacing, Context* context)
-    : fine_(along_curve(mesh, surface, nodes, context)), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
+    : fine_(nodes.begin(), nodes.end()), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
     const Fine fine(mesh, surface, fine_, context);
     const Clusters clusters = cluster(
         fine, [&](std::uint32_t i) { return spacing(fine_[i]); }, context);

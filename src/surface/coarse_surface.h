@@ -25,7 +25,7 @@ public:
         std::array<float, 3> share{1, 0, 0};
     };
 
-    /// Of some nodes of a surface, which must be whole components, in any order. Every one of them is within
+    /// Of some nodes of a surface, which must be whole components, ascending. Every one of them is within
     /// `spacing` (scene units, asked for some of them) of a coarse one, and the part of the surface within that
     /// ball joins the two. About O(nodes); the same bits on any number of threads.
     CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
@@ -64,7 +64,7 @@ public:
 
 private:
     std::vector<std::uint32_t> node_;
-    std::vector<std::uint32_t> fine_;  // the nodes that are thinned out, along a curve
+    std::vector<std::uint32_t> fine_;  // the nodes that are thinned out
     LargeVector<Stencil> stencil_;     // per node of the surface; empty: all are kept
 };
 

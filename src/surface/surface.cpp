@@ -6,9 +6,11 @@
 #include <numeric>
 #include <optional>
 
+#include "core/curve_order.h"
 #include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
+#include "core/prefetch.h"
 #include "core/union_find.h"
 #include "core/vectors.h"
 
@@ -18,6 +20,7 @@ namespace {
 constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the mean edge
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
+constexpr int kCurveBits = 8;
 
 struct Cotangents {
     double area;
@@ -61,11 +64,9 @@ public:
 
 private:
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
-    Point3 position(std::uint32_t node) const { return to_point(mesh_.positions[out_.vertex_of[node]]); }
-    // Of the sides opposite to the corners.
-    std::array<double, 3> lengths(const Triangle& c) const {
-        const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-        return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
+    std::array<Point3, 3> positions(std::size_t t) const {
+        const auto at = [&](std::size_t k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
+        return {at(0), at(1), at(2)};
     }
 
     void number_nodes() {
@@ -78,15 +79,20 @@ private:
                 if (!mine.load(std::memory_order_relaxed)) mine.store(1, std::memory_order_relaxed);
             }
         });
-        for (std::uint32_t v = 0; v < vertices; ++v) {
-            const std::uint32_t first = topology_.weld[v];
-            if (first == v && used[v]) {
-                out_.node_of[v] = static_cast<std::uint32_t>(out_.vertex_of.size());
-                out_.vertex_of.push_back(v);
-            } else if (used[first]) {
-                out_.node_of[v] = out_.node_of[first];
-            }
+        std::vector<std::uint32_t>& vertex_of = out_.vertex_of;
+        for (std::uint32_t v = 0; v < vertices; ++v)
+            if (topology_.weld[v] == v && used[v]) vertex_of.push_back(v);
+        if (vertex_of.size() > MeshSurface::most_in_file_order) {
+            const std::vector<std::uint32_t> in_file = std::move(vertex_of);
+            const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
+            vertex_of = CurveOrder(in_file.size(), kCurveBits, place, context_).point;
+            for (std::uint32_t& v : vertex_of) v = in_file[v];
         }
+        parallel_for(context_, vertex_of.size(), 4096,
+                     [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
+        parallel_for(context_, vertices, 4096, [&](std::size_t v) {
+            if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
+        });
         corners_.resize(mesh_.triangles.size());
         parallel_for(context_, corners_.size(), 4096, [&](std::size_t t) {
             for (std::size_t k = 0; k < 3; ++k) corners_[t][k] = out_.node_of[mesh_.triangles[t][k]];
@@ -104,33 +110,28 @@ private:
     double measure(double added, double margin) {
         constexpr std::size_t together = 1 << 12;
         std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
-        parallel_chunks(context_, corners_.size(), together,
-                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                            double most = -INFINITY;
-                            for (std::size_t t = begin; t < end; ++t) {
-                                measured_[t] = {{0, {}}, {}, true};
-                                perimeter_[t] = 0;
-                                if (collapsed(corners_[t])) continue;
-                                const std::array<double, 3> l = lengths(corners_[t]);
-                                perimeter_[t] = l[0] + l[1] + l[2];
-                                for (std::size_t k = 0; k < 3; ++k)
-                                    most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                                measured_[t] = measure_triangle(t, l, added);
-                            }
-                            missing[chunk] = most;
-                        });
+        parallel_chunks(
+            context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                double most = -INFINITY;
+                for (std::size_t t = begin; t < end; ++t) {
+                    measured_[t] = {{0, {}}, {}, true};
+                    perimeter_[t] = 0;
+                    if (collapsed(corners_[t])) continue;
+                    const auto p = positions(t);
+                    const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
+                    perimeter_[t] = l[0] + l[1] + l[2];
+                    for (std::size_t k = 0; k < 3; ++k)
+                        most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
+                    const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+                    if (const double twice_area = norm(face); twice_area > 0)
+                        measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
+                }
+                missing[chunk] = most;
+            });
         double most = -INFINITY;
         for (const double each : missing) most = std::max(most, each);
         return most;
-    }
-    Measured measure_triangle(std::size_t t, const std::array<double, 3>& l, double added) const {
-        const Triangle& c = corners_[t];
-        Measured out{cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
-        const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-        const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-        const double twice_area = norm(face);
-        if (twice_area > 0) out.face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
-        return out;
     }
     /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
     /// always none.
@@ -150,14 +151,18 @@ private:
         out_.mass.assign(out_.nodes(), 0);
         out_.normal.assign(out_.nodes(), Point3{});
         parts_.emplace(out_.nodes(), context_);
-        constexpr std::size_t together = 4096;
+        constexpr std::size_t together = 4096, ahead = 4;
         std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                             std::vector<MeshSurface::Edge>& own = edges[chunk];
                             own.reserve(4 * together);
-                            for (std::size_t i = begin; i < end; ++i)
+                            for (std::size_t i = begin; i < end; ++i) {
+                                if (i + ahead < end)
+                                    for (const std::uint32_t t : around_.of(i + ahead))
+                                        prefetch(&measured_[t]), prefetch(&corners_[t]);
                                 sum_at_node(static_cast<std::uint32_t>(i), own);
+                            }
                             for (MeshSurface::Edge& e : own) {
                                 e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
                                 parts_->join(e.a, e.b);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/body_part.h"
@@ -22,7 +23,8 @@ constexpr double kShort = 0.01;           // share of the size: added to lengths
 constexpr double kDeep = 12;
 constexpr double kAlong = 0.998;
 
-double log_of(double x) { return 0.693147180559945309417232121 * portable_log2(x); }
+constexpr double kLogOf2 = 0.693147180559945309417232121;
+double log_of(double x) { return kLogOf2 * portable_log2(x); }
 double limit(double x, double least, double most) { return std::clamp(x, least, most); }
 
 double length_of(const Bone& bone) { return norm(to_point(bone.tail) - to_point(bone.head)); }
@@ -129,10 +131,14 @@ void InfluenceFeatures::measure_edges() {
 }
 
 void InfluenceFeatures::measure_parts() {
+    struct Part {
+        double area = 0;
+        std::map<std::uint32_t, double> weight;  // by slot
+    };
     struct Sum {
-        std::map<std::uint32_t, PartFacts> parts;
+        std::map<std::uint32_t, Part> parts;
         std::uint32_t last = kNone;  // the part of the last row: few rows change it
-        PartFacts* part = nullptr;
+        Part* part = nullptr;
         std::vector<double*> weight;  // in that part, by slot
     };
     const auto sum = sum_of<Sum>(
@@ -153,19 +159,21 @@ void InfluenceFeatures::measure_parts() {
         },
         [](Sum& to, const Sum& more) {
             for (const auto& [number, part] : more.parts) {
-                PartFacts& own = to.parts[number];
+                Part& own = to.parts[number];
                 own.area += part.area;
                 for (const auto& [slot, weight] : part.weight) own.weight[slot] += weight;
             }
         });
     parts_.resize(surface_.components);
-    for (const auto& [number, part] : sum.parts) parts_[number] = part;
-    for (PartFacts& part : parts_)
-        for (auto& [slot, weight] : part.weight) {
+    for (const auto& [number, part] : sum.parts) {
+        PartFacts& own = parts_[number];
+        own.area = part.area;
+        for (const auto& [slot, weight] : part.weight) {
             facts_[slot].territory += weight;
-            weight /= part.area;
-            part.largest = std::max(part.largest, weight);
+            own.share.emplace_back(slot, weight / part.area);
+            own.largest = std::max(own.largest, own.share.back().second);
         }
+    }
 }
 
 void InfluenceFeatures::measure_thickness() {
@@ -313,6 +321,7 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
         const auto end = found.slot.begin() + static_cast<std::ptrdiff_t>(found.count);
         if (found.count == kMost || std::find(found.slot.begin(), end, slot) != end) return;
         found.slot[found.count] = slot;
+        found.logarithm[found.count] = portable_log2(w + kFloor);
         found.weight[found.count++] = w;
     };
     const std::size_t first = row * rows_.width;
@@ -359,7 +368,8 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
     }
     for (std::size_t c = 0; c < among.count; ++c) {
         const std::uint32_t slot = among.slot[c];
-        const auto on_part = part.weight.find(slot);
+        const auto on_part = std::lower_bound(part.share.begin(), part.share.end(), slot,
+                                              [](const auto& each, std::uint32_t s) { return each.first < s; });
         const JointFacts& own = facts_[slot];
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
         const double thick = own.thickness, length = own.length, w = among.weight[c];
@@ -374,7 +384,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         const std::array<double, kPair> numbers{
             w,
             std::sqrt(w),
-            log_of(w + 0.01),
+            kLogOf2 * among.logarithm[c],
             ratio(through[c], nearest_through),
             ratio(straight[c], nearest_straight),
             ratio(linked[c], nearest_linked),
@@ -390,7 +400,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
             has_parent ? weight(row, own.parent) : 0,
             children,
             limit(child_gap / thick, 0, kFar),
-            on_part == part.weight.end() ? 0 : on_part->second,
+            on_part == part.share.end() || on_part->first != slot ? 0 : on_part->second,
             largest,
             several / 8,
             std::sqrt(part.area),

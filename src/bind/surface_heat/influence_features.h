@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bind/heat_equation.h"
@@ -25,10 +25,12 @@ public:
     /// Larger sets have no features: they describe joints by each other, in quadratic time.
     static constexpr std::size_t kMostJoints = 1024;
 
+    static constexpr double kFloor = 0.01;  ///< a joint without heat may get weight
     /// Joints that may move a vertex, as slots of the set, and their present weights.
     struct Candidates {
         std::array<std::uint32_t, kMost> slot;
         std::array<double, kMost> weight;
+        std::array<double, kMost> logarithm;  ///< to base 2, of the weight plus kFloor
         std::size_t count = 0;
     };
 
@@ -62,8 +64,8 @@ private:
         double territory = 0;  // share of the area
     };
     struct PartFacts {
-        double area = 0;                         // share of the whole
-        std::map<std::uint32_t, double> weight;  // by slot, share of the part
+        double area = 0;                                      // share of the whole
+        std::vector<std::pair<std::uint32_t, double>> share;  // slots, ascending, and their shares of the part
         double largest = 0;
     };
 
