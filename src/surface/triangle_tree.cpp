@@ -23,20 +23,14 @@ using Place = std::array<float, 3>;
 
 Place to_place(const Vec3& v) { return {v.x, v.y, v.z}; }
 
-double square_distance(const Place& low, const Place& high, const Point3& p) {
-    double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-        const double d = std::max({static_cast<double>(low[k]) - p[k], 0.0, p[k] - static_cast<double>(high[k])});
-        sum += d * d;
-    }
-    return sum;
-}
-
 }  // namespace
 
 struct TriangleTree::Builder {
     TriangleTree& tree;
     std::span<const std::uint32_t> key;  // of the first triangle of each leaf
+    struct Box {
+        Place low, high;
+    };
     struct Part {
         std::uint32_t id;
         Box box;
@@ -87,7 +81,12 @@ struct TriangleTree::Builder {
         const std::uint32_t half = middle(range);
         const Part a = build({range.first, half}, levels - 1, done),
                    b = build({half + 1, range.last}, levels - 1, done);
-        tree.nodes_[half] = {{a.box, b.box}, {a.id, b.id}};
+        Node& node = tree.nodes_[half];
+        node.child = {a.id, b.id};
+        for (std::size_t k = 0; k < 3; ++k) {
+            node.low[k] = {a.box.low[k], b.box.low[k]};
+            node.high[k] = {a.box.high[k], b.box.high[k]};
+        }
         return {half, both(a.box, b.box)};
     }
 };
@@ -119,9 +118,7 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
         parts[r] = builder.build(ranges[r], -1, none);
     });
     const Builder::Part* done = parts.data();
-    const Builder::Part whole = builder.build({0, leaves - 1}, depth, done);
-    root_ = whole.id;
-    box_ = whole.box;
+    root_ = builder.build({0, leaves - 1}, depth, done).id;
 }
 
 std::uint32_t TriangleTree::leaf_end(std::uint32_t leaf) const {
@@ -138,14 +135,20 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
     };
     std::array<StackEntry, kDepth> stack;
     std::size_t waiting = 0;
-    if (!order_.empty()) stack[waiting++] = {root_, square_distance(box_.low, box_.high, p)};
+    if (!order_.empty()) stack[waiting++] = {root_, 0};
     while (waiting > 0) {
         const StackEntry next = stack[--waiting];
         if (next.distance2 > best2) continue;
         if (!(next.node & kLeafBit)) {
             const Node& node = nodes_[next.node];
-            StackEntry left{node.child[0], square_distance(node.box[0].low, node.box[0].high, p)};
-            StackEntry right{node.child[1], square_distance(node.box[1].low, node.box[1].high, p)};
+            std::array<double, 2> square{};
+            for (std::size_t k = 0; k < 3; ++k)
+                for (std::size_t c = 0; c < 2; ++c) {
+                    const double way = std::max({static_cast<double>(node.low[k][c]) - p[k], 0.0,
+                                                 p[k] - static_cast<double>(node.high[k][c])});
+                    square[c] += way * way;
+                }
+            StackEntry left{node.child[0], square[0]}, right{node.child[1], square[1]};
             if (right.distance2 < left.distance2) std::swap(left, right);
             stack[waiting++] = right;
             stack[waiting++] = left;
@@ -174,23 +177,25 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     const double length = std::sqrt(dot(d, d));
     if (!(length > 2 * slack) || order_.empty()) return false;
     const double from = slack / length, to = 1 - from;
-    // The interval of the segment within the three slabs of a box.
+    // The interval of the segment within the three slabs of each child's box.
     const Point3 inverse{1 / d[0], 1 / d[1], 1 / d[2]};
-    const auto meets = [&](const Box& box) {
-        double enter = from, leave = to;
+    const auto meets = [&](const Node& node) {
+        std::array<double, 2> enter{from, from}, leave{to, to};
         for (std::size_t k = 0; k < 3; ++k) {
-            const auto low = static_cast<double>(box.low[k]), high = static_cast<double>(box.high[k]);
-            if (d[k] == 0) {
-                if (a[k] < low || a[k] > high) return false;
-                continue;
+            const auto &first = d[k] > 0 ? node.low[k] : node.high[k],
+                       &last = d[k] > 0 ? node.high[k] : node.low[k];
+            for (std::size_t c = 0; c < 2 && d[k] != 0; ++c) {
+                const double t0 = (static_cast<double>(first[c]) - a[k]) * inverse[k],
+                             t1 = (static_cast<double>(last[c]) - a[k]) * inverse[k];
+                // Rounding must not lose points in the box's own face.
+                enter[c] = std::max(enter[c], t0 - 1e-12 * std::abs(t0));
+                leave[c] = std::min(leave[c], t1 + 1e-12 * std::abs(t1));
             }
-            double t0 = (low - a[k]) * inverse[k], t1 = (high - a[k]) * inverse[k];
-            if (t0 > t1) std::swap(t0, t1);
-            // Rounding must not lose points in the box's own face.
-            enter = std::max(enter, t0 - 1e-12 * std::abs(t0));
-            leave = std::min(leave, t1 + 1e-12 * std::abs(t1));
+            for (std::size_t c = 0; c < 2 && d[k] == 0; ++c)
+                if (a[k] < static_cast<double>(node.low[k][c]) || a[k] > static_cast<double>(node.high[k][c]))
+                    enter[c] = INFINITY;
         }
-        return enter <= leave;
+        return std::array<bool, 2>{enter[0] <= leave[0], enter[1] <= leave[1]};
     };
     // Möller and Trumbore 1997, in double, with slightly widened edges.
     const auto crosses = [&](const std::array<Point3, 3>& c) {
@@ -209,12 +214,13 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     };
     std::array<std::uint32_t, kDepth> stack;
     std::size_t waiting = 0;
-    if (meets(box_)) stack[waiting++] = root_;
+    stack[waiting++] = root_;
     while (waiting > 0) {
         const std::uint32_t at = stack[--waiting];
         if (!(at & kLeafBit)) {
-            for (std::size_t k = 2; k-- > 0;)
-                if (meets(nodes_[at].box[k])) stack[waiting++] = nodes_[at].child[k];
+            const std::array<bool, 2> met = meets(nodes_[at]);
+            for (std::size_t c = 2; c-- > 0;)
+                if (met[c]) stack[waiting++] = nodes_[at].child[c];
             continue;
         }
         const std::uint32_t leaf = at & ~kLeafBit;

@@ -39,13 +39,9 @@ public:
     bool blocked(const Point3& a, const Point3& b, std::uint32_t vertex, double slack) const;
 
 private:
-    using Place = std::array<float, 3>;
-    struct Box {
-        Place low, high;
-    };
     /// A range of leaves that is divided in two. A child is a node, or a leaf with kLeafBit.
     struct Node {
-        std::array<Box, 2> box;
+        std::array<std::array<float, 2>, 3> low, high;  // by axis: of the boxes of both children
         std::array<std::uint32_t, 2> child;
     };
     struct Builder;
@@ -58,7 +54,6 @@ private:
 
     LargeVector<Node> nodes_;  // by the last leaf of their first half
     std::uint32_t root_ = kLeafBit;
-    Box box_{};
     std::vector<std::uint32_t> order_;  // triangles in the order of the leaves
     LargeVector<Triangle> vertices_;    // in that order
     LargeVector<Vec3> positions_;
