@@ -154,7 +154,9 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
 Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurface& surface,
                   std::span<const std::uint32_t> vertices, std::size_t width, Context* context) {
     Rows out(vertices.size(), width, context);
+    constexpr std::size_t ahead = 16;
     parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
+        if (i + ahead < vertices.size()) coarse.prefetch_stencil(surface.node_of[vertices[i + ahead]]);
         const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[vertices[i]]);
         std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
         std::size_t count = 0;

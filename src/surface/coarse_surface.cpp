@@ -237,7 +237,7 @@ private:
 template <typename Add>
 std::vector<MatrixEntry> sum_entries(std::span<const std::uint32_t> nodes, std::size_t rows, Context* context,
                                      const Add& add) {
-    constexpr std::size_t together = 1 << 13;
+    constexpr std::size_t together = 1 << 11;
     std::vector<std::vector<MatrixEntry>> sums((nodes.size() + together - 1) / together);
     parallel_chunks(context, nodes.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         EntrySums own;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/prefetch.h"
 #include "sinew/core.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
@@ -42,6 +43,7 @@ public:
     Stencil stencil(std::uint32_t node) const {
         return stencil_.empty() ? Stencil{{node, node, node}, {1, 0, 0}} : stencil_[node];
     }
+    void prefetch_stencil(std::uint32_t node) const { prefetch(stencil_.data() + node); }
     double at(std::span<const double> field, std::uint32_t node) const {
         const Stencil s = stencil(node);
         double sum = 0;

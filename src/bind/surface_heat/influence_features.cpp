@@ -48,10 +48,12 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
     for (std::uint32_t slot = 0; slot < set.joints.size(); ++slot) slot_[set.joints[slot]] = slot;
     std::vector<std::uint32_t> rows_at(surface.nodes(), 0);
     for (const std::uint32_t v : rows.vertices) ++rows_at[surface.node_of[v]];
+    part_of_.resize(rows.vertices.size());
     mass_.resize(rows.vertices.size());
     sum_.resize(rows.vertices.size());
     parallel_for(task.context, mass_.size(), 4096, [&](std::size_t i) {
         const std::uint32_t node = surface.node_of[rows.vertices[i]];
+        part_of_[i] = surface.component[node];
         mass_[i] = surface.mass[node] / rows_at[node];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
@@ -144,7 +146,7 @@ void InfluenceFeatures::measure_parts() {
     const auto sum = sum_of<Sum>(
         task_.context, mass_.size(),
         [&](Sum& to, std::size_t i) {
-            if (const std::uint32_t part = part_of(i); part != to.last) {
+            if (const std::uint32_t part = part_of_[i]; part != to.last) {
                 to.last = part;
                 to.part = &to.parts[part];
                 to.weight.assign(facts_.size(), nullptr);
@@ -341,7 +343,7 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
 void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, std::span<float> out) const {
     const Point3 p = place(row);
     const std::uint32_t vertex = rows_.vertices[row];
-    const PartFacts& part = parts_[part_of(row)];
+    const PartFacts& part = parts_[part_of_[row]];
     std::array<double, kMost> through, straight, linked;
     double nearest_through = INFINITY, nearest_straight = INFINITY, nearest_linked = INFINITY;
     for (std::size_t c = 0; c < among.count; ++c) {

@@ -71,9 +71,6 @@ private:
 
     Point3 place(std::size_t row) const { return to_point(task_.mesh.positions[rows_.vertices[row]]); }
     Point3 head(std::uint32_t slot) const { return to_point(task_.skeleton.joints[set_.joints[slot]].position); }
-    std::uint32_t part_of(std::size_t row) const {
-        return surface_.component[surface_.node_of[rows_.vertices[row]]];
-    }
     std::uint32_t slot_of(std::uint32_t joint) const { return slot_[joint]; }
     double weight(std::size_t row, std::uint32_t slot) const;
     static double distance(const Point3& p, std::span<const SegmentRuler> bones);
@@ -96,9 +93,10 @@ private:
     double size_;                                  // longest side, scene units
     std::vector<JointFacts> facts_;
     std::vector<PartFacts> parts_;
-    std::vector<double> edge_;  // per node: mean length of its edges
-    std::vector<double> mass_;  // per row: share of the area
-    std::vector<double> sum_;   // per row: of its strengths
+    std::vector<double> edge_;            // per node: mean length of its edges
+    std::vector<std::uint32_t> part_of_;  // per row
+    std::vector<double> mass_;            // per row: share of the area
+    std::vector<double> sum_;             // per row: of its strengths
     std::vector<float> joint_;
     std::array<float, kMesh> mesh_{};
 };
