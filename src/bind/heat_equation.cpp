@@ -251,7 +251,7 @@ double surface_solver_memory(const MeshView& mesh, double threads) {
     const double solved = coarse ? 1.5 * static_cast<double>(rules.coarse) : vertices;
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
     return estimate_cholesky_memory(solved, coarse ? 14 : 7) + solved * batches + vertices * (coarse ? 400 : 500) +
-           triangles * 260;
+           triangles * 220;
 }
 
 }  // namespace sinew
