@@ -20,7 +20,7 @@ help:
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     before each commit: build, and test everything once (12 minutes on 2 cores)"
 	@echo "make test-deep  before a merge, after make test: sanitizers, fuzzing, wheel, packages, the page in a browser"
-	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
+	@echo "make bench    build and run the benchmarks: ratios to the baseline, curves in build/bench/curves.svg"
 	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
 	@echo "make fuzz     fuzz the file readers and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"
@@ -105,6 +105,7 @@ bench: setup
 	    if [[ -f $$b && -x $$b && $$b != *voxelizers && $$b != *bench_heat ]]; then \
 	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
 	        grep '^check' $$b.txt || true; scripts/research/bench-table $$b.json; fi; done
+	scripts/research/bench-plot --wall build/bench/bench/bench_bind.json -o build/bench/curves.svg
 
 # Tables and plots of docs/evaluation.md; all tables in build/evaluate/tables.md.
 evaluate: setup

@@ -5,6 +5,7 @@
 #include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
+#include "core/sums.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -229,7 +230,7 @@ struct HeatCases {
 
 /// Parts of which a smaller share of the area sees bones. `mass`: of each node, of which `visible` is known.
 std::vector<bool> find_occluded(const MeshSurface& surface, std::span<const std::uint32_t> nodes,
-                                std::span<const double> mass, const std::vector<NodeHeat>& visible,
+                                std::span<const double> mass, std::span<const NodeHeat> visible,
                                 double least_visible) {
     std::vector<double> seen(surface.components, 0), all(surface.components, 0);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -257,7 +258,7 @@ Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, std::
              double least_visible) {
     const MeshSurface& surface = cases.sight.mesh.surface;
     Context* const context = cases.sight.task.context;
-    Heat heat{std::vector<NodeHeat>(nodes.size()), {}, std::nullopt};
+    Heat heat{LargeVector<NodeHeat>(nodes.size()), {}, std::nullopt};
     each_node(context, nodes.size(),
               [&](std::size_t i, auto& scratch) { heat.at[i] = cases.visible(nodes[i], scratch); });
     heat.occluded = find_occluded(surface, nodes, mass, heat.at, least_visible);
@@ -268,7 +269,7 @@ Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, std::
 }
 
 /// The heat at all unknowns from that at the nodes of the coarse surface.
-std::vector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknowns, const CoarseSurface& coarse,
+LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknowns, const CoarseSurface& coarse,
                                   const Heat& heat) {
     const Sight& sight = cases.sight;
     Context* const context = sight.task.context;
@@ -276,28 +277,34 @@ std::vector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
     std::vector<Sight::NearBones> near(coarse.size());
     parallel_for(context, near.size(), 64,
                  [&](std::size_t i) { near[i] = sight.near_bones(sight.place(coarse.node(i))); });
-    std::vector<NodeHeat> out(unknowns.size());
+    LargeVector<NodeHeat> out(unknowns.size());
     each_node(context, out.size(), [&](std::size_t i, auto& scratch) {
         const std::uint32_t node = unknowns.node[i];
         const CoarseSurface::Stencil around = coarse.stencil(node);
         out[i] = heat.at[around.of[0]];
         if (coarse.node(around.of[0]) == node) return;
-        const bool alike = std::all_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
-            return heat.at[c].how == NodeHeat::Way::straight && heat.at[c].count > 0 &&
-                   dot(normal[node], normal[coarse.node(c)]) > kAlike;
-        });
+        const auto all = [&](const auto& is) { return std::all_of(around.of.begin(), around.of.end(), is); };
+        const bool alike = all([&](std::uint32_t c) { return dot(normal[node], normal[coarse.node(c)]) > kAlike; });
+        const auto sees = [&](std::uint32_t c) {
+            return heat.at[c].how == NodeHeat::Way::straight && heat.at[c].count > 0;
+        };
+        const bool occluded = heat.occluded[sight.part(node)];
         const auto seen = [&](std::uint32_t slot) {
             return std::any_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
                 const auto first = heat.at[c].slot.begin(), last = first + heat.at[c].count;
                 return std::find(first, last, slot) != last;
             });
         };
-        if (alike)
+        if (alike && all(sees)) {
             if (const auto same = sight.nearest_seen(node, near[around.of[0]], seen)) {
                 out[i] = *same;
                 return;
             }
-        out[i] = cases.complete(node, cases.visible(node, scratch), heat.occluded[sight.part(node)], scratch);
+        } else if (alike && all([&](std::uint32_t c) { return !sees(c); })) {
+            out[i] = cases.complete(node, {}, occluded, scratch);
+            return;
+        }
+        out[i] = cases.complete(node, cases.visible(node, scratch), occluded, scratch);
     });
     return out;
 }
@@ -323,11 +330,14 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::
     };
     // Where that would be too many nodes, all of them lie farther apart.
     constexpr std::size_t sample = 16;
-    double expected = 0;
-    for (std::size_t i = 0; i < unknowns.size(); i += sample) {
-        const double r = spacing(unknowns.node[i]), own = surface.mass[unknowns.node[i]] / (kDisc * r * r);
-        expected += sample * std::min(own, 1.0);
-    }
+    const auto expected = sum_of<double>(
+        sight.task.context, unknowns.size() / sample,
+        [&](double& sum, std::size_t i) {
+            const std::uint32_t node = unknowns.node[i * sample];
+            const double r = spacing(node);
+            sum += sample * std::min(surface.mass[node] / (kDisc * r * r), 1.0);
+        },
+        [](double& sum, double more) { sum += more; }, 1024);
     const double farther = std::sqrt(std::max(1.0, expected / (1.5 * static_cast<double>(count))));
     return CoarseSurface(
         sight.task.mesh, surface, unknowns.node, [&](std::uint32_t node) { return farther * spacing(node); },

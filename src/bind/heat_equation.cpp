@@ -1,6 +1,7 @@
 #include "bind/heat_equation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -22,24 +23,22 @@ struct WantedRows {
 };
 constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-6};
 
-/// M H for one joint, per unknown.
-std::vector<double> mass_times_heat(const Task& task, const MeshSurface& surface, const Unknowns& unknowns,
-                                    const Heat& heat) {
-    std::vector<double> mh(unknowns.size(), 0);
-    for (std::size_t i = 0; i < unknowns.size(); ++i) {
-        const NodeHeat& h = heat.at[i];
-        if (h.count == 0) continue;
-        const double d = std::max(h.distance, kNearestBone * task.unit);
-        const double c = h.share * task.options.heat_transfer;
-        mh[i] = std::max(c * surface.mass[unknowns.node[i]] / (d * d), kLeastHeat);
-    }
-    return mh;
+/// M H of a node, for one joint that heats it. `mass`: M.
+double mass_times_heat(const Task& task, double mass, const NodeHeat& h) {
+    const double d = std::max(h.distance, kNearestBone * task.unit);
+    const double c = h.share * task.options.heat_transfer;
+    return std::max(c * mass / (d * d), kLeastHeat);
 }
+
 /// The joints that heat a node, as slots.
-std::vector<std::uint32_t> heating_joints(const JointSet& set, const Heat& heat) {
-    std::vector<bool> heats(set.joints.size(), false);
-    for (const NodeHeat& h : heat.at)
-        for (std::uint32_t k = 0; k < h.count; ++k) heats[h.slot[k]] = true;
+std::vector<std::uint32_t> heating_joints(const JointSet& set, const Heat& heat, Context* context) {
+    std::vector<std::uint8_t> heats(set.joints.size(), 0);
+    parallel_for(context, heat.at.size(), 4096, [&](std::size_t i) {
+        for (std::uint32_t k = 0; k < heat.at[i].count; ++k) {
+            const std::atomic_ref own(heats[heat.at[i].slot[k]]);
+            if (!own.load(std::memory_order_relaxed)) own.store(1, std::memory_order_relaxed);
+        }
+    });
     std::vector<std::uint32_t> slots;
     for (std::uint32_t slot = 0; slot < heats.size(); ++slot)
         if (heats[slot]) slots.push_back(slot);
@@ -58,30 +57,36 @@ struct Equation {
     std::vector<MatrixEntry> a, b;
 };
 
-Equation equation_of(const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
-                     const std::vector<std::uint32_t>& slots, const std::vector<double>& mh, Context* context) {
-    std::vector<MatrixEntry> d, b;  // M H and M H p
-    d.reserve(mh.size());
-    b.reserve(mh.size());
-    for (std::uint32_t i = 0; i < mh.size(); ++i) {
+Equation equation_of(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
+                     const std::vector<std::uint32_t>& slots) {
+    const auto mh = [&](std::uint32_t i) {
+        return mass_times_heat(task, surface.mass[unknowns.node[i]], heat.at[i]);
+    };
+    const auto each_column = [&](std::uint32_t i, const auto& add) {
         const NodeHeat& h = heat.at[i];
-        const std::uint32_t row = heat.coarse ? unknowns.node[i] : i;
-        if (h.count > 0) d.push_back({row, row, mh[i] * h.count});
         for (std::uint32_t k = 0; k < h.count; ++k) {
             const auto at = std::lower_bound(slots.begin(), slots.end(), h.slot[k]) - slots.begin();
-            b.push_back({row, static_cast<std::uint32_t>(at), mh[i]});
+            add(static_cast<std::uint32_t>(at), mh(i));
         }
+    };
+    if (const auto& coarse = heat.coarse) {
+        const auto unknown = [&](std::uint32_t node) { return unknowns.of_node[node]; };
+        return {
+            coarse->size(),
+            coarse->restricted(
+                surface.edges, [&](std::uint32_t node) { return mh(unknown(node)) * heat.at[unknown(node)].count; },
+                task.context),
+            coarse->restricted_rows([&](std::uint32_t node, const auto& add) { each_column(unknown(node), add); },
+                                    task.context)};
     }
-    if (!heat.coarse) {
-        for (const MeshSurface::Edge& e : surface.edges)
-            if (const std::uint32_t a = unknowns.of_node[e.a]; a != MeshSurface::none)
-                add_laplacian(d, a, unknowns.of_node[e.b], e.weight);
-        return {mh.size(), std::move(d), std::move(b)};
+    Equation out{unknowns.size(), {}, {}};
+    for (std::uint32_t i = 0; i < unknowns.size(); ++i) {
+        if (heat.at[i].count > 0) out.a.push_back({i, i, mh(i) * heat.at[i].count});
+        each_column(i, [&](std::uint32_t column, double value) { out.b.push_back({i, column, value}); });
     }
-    Equation out{heat.coarse->size(), heat.coarse->restricted_diagonal(d, context),
-                 heat.coarse->restricted_rows(b, context)};
-    for (const MeshSurface::Edge& e : heat.coarse->restricted(surface.edges, context))
-        add_laplacian(out.a, e.a, e.b, e.weight);
+    for (const MeshSurface::Edge& e : surface.edges)
+        if (const std::uint32_t a = unknowns.of_node[e.a]; a != MeshSurface::none)
+            add_laplacian(out.a, a, unknowns.of_node[e.b], e.weight);
     return out;
 }
 
@@ -149,7 +154,9 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
 Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurface& surface,
                   std::span<const std::uint32_t> vertices, std::size_t width, Context* context) {
     Rows out(vertices.size(), width, context);
+    constexpr std::size_t ahead = 16;
     parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
+        if (i + ahead < vertices.size()) coarse.prefetch_stencil(surface.node_of[vertices[i + ahead]]);
         const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[vertices[i]]);
         std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
         std::size_t count = 0;
@@ -208,9 +215,8 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width) {
-    const std::vector<double> mh = mass_times_heat(task, surface, unknowns, heat);
-    const std::vector<std::uint32_t> slots = heating_joints(set, heat);
-    const Equation equation = equation_of(surface, unknowns, heat, slots, mh, task.context);
+    const std::vector<std::uint32_t> slots = heating_joints(set, heat, task.context);
+    const Equation equation = equation_of(task, surface, unknowns, heat, slots);
     const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
     std::vector<std::uint32_t> wanted;
     if (heat.coarse)
@@ -245,7 +251,7 @@ double surface_solver_memory(const MeshView& mesh, double threads) {
     const double solved = coarse ? 1.5 * static_cast<double>(rules.coarse) : vertices;
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
     return estimate_cholesky_memory(solved, coarse ? 14 : 7) + solved * batches + vertices * (coarse ? 400 : 500) +
-           triangles * 300;
+           triangles * 220;
 }
 
 }  // namespace sinew

@@ -67,7 +67,7 @@ struct NodeHeat {
 
 /// H and p of every unknown.
 struct Heat {
-    std::vector<NodeHeat> at;    ///< per unknown
+    LargeVector<NodeHeat> at;    ///< per unknown
     std::vector<bool> occluded;  ///< per part, a component of the surface: (almost) no bone is visible from it
     std::optional<CoarseSurface> coarse;  ///< where the equation is solved, if there are many unknowns
 };
@@ -102,7 +102,7 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 /// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
 /// Above HeatRules::direct unknowns there is a coarse surface. Its nodes are treated as above. Another node takes
 /// its nearest bones, at its own distance, if they are seen from a node around it and all of those see bones and
-/// face nearly its way; else it is treated as above.
+/// face nearly its way; it sees none if none of those does; else it is treated as above.
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
                const InnerVolume* volume, const HeatRules& rules = {});
 

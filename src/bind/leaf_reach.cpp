@@ -1,5 +1,6 @@
 // Length of the bones of leaf joints, for methods without a volume.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "bind/bone_shapes.h"
@@ -41,48 +42,57 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
             direction[bone.joint] = directions[bone.joint];
             if (limit[bone.joint] == 0) limit[bone.joint] = INFINITY;
         }
+    const auto along = [&](std::uint32_t leaf, const Point3& p) {
+        const Point3& at = shapes.place(leaf);
+        const Point3& d = direction[leaf];
+        return std::min((p[0] - at[0]) * d[0] + (p[1] - at[1]) * d[1] + (p[2] - at[2]) * d[2], 2 * limit[leaf]);
+    };
     for (const JointSet& set : task.plan.sets) {
-        std::vector<std::uint32_t> nearest(set.vertices.size());
         std::vector<BoneSpace> spaces;
-        std::vector<std::uint32_t> joint_of;
-        for (const std::uint32_t j : set.joints)
+        std::vector<std::uint32_t> joint_of, leaves;
+        for (const std::uint32_t j : set.joints) {
             shapes.each(j, [&](const BoneSpace& space) { spaces.push_back(space), joint_of.push_back(j); });
-        const BoneTree tree(spaces);
-        const auto each_chunk = [&](std::size_t, std::size_t begin, std::size_t end) {
-            std::vector<std::pair<std::uint32_t, double>> near;  // joints and distances of bones
-            std::uint32_t last = 0;                              // the nearest bone of the vertex before
-            for (std::size_t i = begin; i < end; ++i) {
-                const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
-                near.clear();
-                double least = spaces[last].distance(p);
-                const auto counts_below = [&] { return least * (1 + 1e-6); };
-                tree.visit(p, counts_below, [&](std::uint32_t bone) {
-                    const double d = spaces[bone].distance(p);
-                    if (d > counts_below()) return;
-                    near.emplace_back(joint_of[bone], d);
-                    if (d < least) least = d, last = bone;
-                });
-                std::erase_if(near, [&](const auto& each) { return each.second > counts_below(); });
-                std::sort(near.begin(), near.end());
-                least = INFINITY;
-                for (const auto& [j, d] : near) {
-                    // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf joint,
-                    // too.
-                    const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
-                    if (d < least || wins) least = d, nearest[i] = j;
-                }
-            }
-        };
-        if (!spaces.empty()) parallel_chunks(task.context, set.vertices.size(), 512, each_chunk);
-        for (std::size_t i = 0; i < set.vertices.size(); ++i) {
-            const std::uint32_t v = set.vertices[i], j = nearest[i];
-            if (set.joints.empty() || !task.used[v] || !is_leaf[j]) continue;
-            const Point3 p = to_point(task.mesh.positions[v]);
-            const Point3& at = shapes.place(j);
-            const Point3& d = direction[j];
-            const double along = (p[0] - at[0]) * d[0] + (p[1] - at[1]) * d[1] + (p[2] - at[2]) * d[2];
-            reach[j] = std::min(std::max(reach[j], along), 2 * limit[j]);
+            if (is_leaf[j]) leaves.push_back(j);
         }
+        if (leaves.empty()) continue;
+        const BoneTree tree(spaces);
+        parallel_chunks(
+            task.context, set.vertices.size(), 512, [&](std::size_t, std::size_t begin, std::size_t end) {
+                std::vector<std::pair<std::uint32_t, double>> near;  // joints and distances of bones
+                std::uint32_t last = 0;                              // the nearest bone of the vertex before
+                for (std::size_t i = begin; i < end; ++i) {
+                    const std::uint32_t v = set.vertices[i];
+                    const Point3 p = to_point(task.mesh.positions[v]);
+                    const auto is_farther = [&](std::uint32_t leaf) {
+                        return along(leaf, p) > std::atomic_ref(reach[leaf]).load(std::memory_order_relaxed);
+                    };
+                    if (!task.used[v] || std::none_of(leaves.begin(), leaves.end(), is_farther)) continue;
+                    near.clear();
+                    double least = spaces[last].distance(p);
+                    const auto counts_below = [&] { return least * (1 + 1e-6); };
+                    tree.visit(p, counts_below, [&](std::uint32_t bone) {
+                        const double d = spaces[bone].distance(p);
+                        if (d > counts_below()) return;
+                        near.emplace_back(joint_of[bone], d);
+                        if (d < least) least = d, last = bone;
+                    });
+                    std::erase_if(near, [&](const auto& each) { return each.second > counts_below(); });
+                    std::sort(near.begin(), near.end());
+                    least = INFINITY;
+                    std::uint32_t nearest = 0;
+                    for (const auto& [j, d] : near) {
+                        // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf
+                        // joint, too.
+                        const bool wins = is_leaf[j] && !is_leaf[nearest] && d <= least * (1 + 1e-9);
+                        if (d < least || wins) least = d, nearest = j;
+                    }
+                    if (!is_leaf[nearest]) continue;
+                    const std::atomic_ref own(reach[nearest]);
+                    double known = own.load(std::memory_order_relaxed);
+                    while (along(nearest, p) > known && !own.compare_exchange_weak(known, along(nearest, p))) {
+                    }
+                }
+            });
     }
     for (Bone& bone : task.bones) {
         if (!grows(bone)) continue;

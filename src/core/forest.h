@@ -1,4 +1,4 @@
-// Disjoint sets, for one thread (for many: domain/union_find.h).
+// Disjoint sets, for one thread (for many: core/union_find.h).
 #pragma once
 
 #include <algorithm>

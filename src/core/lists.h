@@ -6,35 +6,45 @@
 #include <span>
 #include <vector>
 
+#include "core/large_pages.h"
 #include "core/parallel.h"
 
 namespace sinew {
 
+/// For loops over entries in which each thread keeps those of some keys, in their order: calls work(is_mine) in
+/// several threads; each key is_mine in one of them.
+template <typename Work>
+void each_key_range(Context* context, std::size_t keys, const Work& work) {
+    const auto most = static_cast<std::size_t>(thread_count(context));
+    const std::size_t ranges = keys < 4096 ? 1 : std::min<std::size_t>(most, 8);
+    parallel_for(context, ranges, 1, [&](std::size_t r) {
+        const std::size_t low = keys * r / ranges, size = keys * (r + 1) / ranges - low;
+        work([=](std::uint32_t key) { return key - low < size; });
+    });
+}
+
 /// One list of numbers for each key.
 struct Lists {
     std::vector<std::uint32_t> first;  ///< keys + 1: where the list of each key begins
-    std::vector<std::uint32_t> value;
+    LargeVector<std::uint32_t> value;
 
-    /// `fill(to)` calls to(key, value) for every entry, in the same order each time it is called. It is called from
-    /// several threads, each of which keeps the entries of some keys, so that the order within a list is that of
-    /// the calls, on any number of threads. O(keys + entries x threads), of which each thread writes its share.
+    /// `fill(to)` calls to(key, value) for every entry, in the same order each time it is called, from several
+    /// threads. The order within a list is that of the calls. O(keys + entries x threads), of which each thread
+    /// writes its share.
     template <typename Fill>
     Lists(std::size_t keys, Context* context, const Fill& fill) : first(keys + 1, 0) {
-        const auto most = static_cast<std::size_t>(thread_count(context));
-        const std::size_t ranges = keys < 4096 ? 1 : std::min<std::size_t>(most, 8);
-        const auto each_range = [&](const auto& of_entry) {
-            parallel_for(context, ranges, 1, [&](std::size_t r) {
-                const std::size_t low = keys * r / ranges, size = keys * (r + 1) / ranges - low;
+        const auto each_entry = [&](const auto& of_entry) {
+            each_key_range(context, keys, [&](const auto& is_mine) {
                 fill([&](std::uint32_t key, std::uint32_t v) {
-                    if (key - low < size) of_entry(key, v);
+                    if (is_mine(key)) of_entry(key, v);
                 });
             });
         };
-        each_range([&](std::uint32_t key, std::uint32_t) { ++first[key + 1]; });
+        each_entry([&](std::uint32_t key, std::uint32_t) { ++first[key + 1]; });
         for (std::size_t i = 0; i < keys; ++i) first[i + 1] += first[i];
         value.resize(first.back());
         // Each start moves to its end, which is the next start; then all move back by one key.
-        each_range([&](std::uint32_t key, std::uint32_t v) { value[first[key]++] = v; });
+        each_entry([&](std::uint32_t key, std::uint32_t v) { value[first[key]++] = v; });
         std::copy_backward(first.begin(), first.end() - 1, first.end());
         first[0] = 0;
     }

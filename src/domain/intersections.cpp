@@ -12,8 +12,8 @@
 
 #include "core/morton.h"
 #include "core/parallel.h"
+#include "core/union_find.h"
 #include "core/vectors.h"
-#include "domain/union_find.h"
 #include "sinew/domain.h"
 
 namespace sinew {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/parallel.h"
+#include "core/union_find.h"
 #include "domain/leaf_index.h"
 #include "domain/link_search.h"
-#include "domain/union_find.h"
 
 namespace sinew {
 

@@ -17,8 +17,8 @@
 #include "core/large_pages.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
+#include "core/union_find.h"
 #include "core/vectors.h"
-#include "domain/union_find.h"
 #include "domain/winding.h"
 #include "sinew/domain.h"
 

@@ -44,7 +44,7 @@ std::vector<double> joint_sizes(const MeshSurface& surface, double area,
     return of_joint;
 }
 
-/// Weak edges from each node to the nearest ones of other parts.
+/// Weak edges from each node to the nearest ones of other parts, by their first node.
 std::vector<MeshSurface::Edge> bridges(EditSurfaceState& surface, double length) {
     const MeshSurface& s = surface.surface();
     std::vector<MeshSurface::Edge> out;
@@ -62,6 +62,7 @@ std::vector<MeshSurface::Edge> bridges(EditSurfaceState& surface, double length)
         for (std::size_t k = 0; k < kept; ++k)
             out.push_back({std::min(n, near[k].second), std::max(n, near[k].second), kBridgeWeight});
     }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.a < b.a; });
     return out;
 }
 
@@ -88,9 +89,11 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach, Rows rows, s
     for (const double m : surface.mass) area += m;
     const double length = reach * std::sqrt(area);
 
-    std::vector<MeshSurface::Edge> edges = surface.edges;
+    std::vector<MeshSurface::Edge> edges(surface.edges.begin(), surface.edges.end());
     const std::vector<MeshSurface::Edge> joined = bridges(of, kBridge * std::sqrt(area));
-    edges.insert(edges.end(), joined.begin(), joined.end());
+    const auto middle = edges.insert(edges.end(), joined.begin(), joined.end());
+    std::inplace_merge(edges.begin(), middle, edges.end(),
+                       [](const MeshSurface::Edge& a, const MeshSurface::Edge& b) { return a.a < b.a; });
     parallel_for(context, edges.size(), 4096,
                  [&](std::size_t i) { edges[i].weight *= alike(rows[edges[i].a], rows[edges[i].b]); });
     // Where joints are small, an answer reaches less far: one about a finger does not change the hand. The same

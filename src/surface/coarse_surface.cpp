@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "core/lists.h"
-#include "core/morton.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -49,19 +48,20 @@ std::vector<Entry> collect(std::size_t count, Context* context, const Add& add) 
 
 /// The nodes that are thinned out, by their place in the order given.
 struct Fine {
-    std::vector<std::uint32_t> of_node;  // the place of each node of the surface, or kNone
-    std::vector<Point3> at;              // scene units
-    Lists next;                          // the other ends of edges
+    std::span<const std::uint32_t> node;  // of the surface
+    LargeVector<Point3> at;               // scene units
+    Lists next;                           // the other ends of edges
 
     Fine(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes, Context* context)
-        : of_node(surface.nodes(), kNone), at(nodes.size()) {
+        : node(nodes), at(nodes.size()) {
+        std::vector<std::uint32_t> place(surface.nodes(), kNone);
         parallel_for(context, nodes.size(), 4096, [&](std::size_t i) {
-            of_node[nodes[i]] = static_cast<std::uint32_t>(i);
+            place[nodes[i]] = static_cast<std::uint32_t>(i);
             at[i] = to_point(mesh.positions[surface.vertex_of[nodes[i]]]);
         });
         next = Lists(nodes.size(), context, [&](const auto& to) {
             for (const MeshSurface::Edge& e : surface.edges) {
-                const std::uint32_t a = of_node[e.a], b = of_node[e.b];
+                const std::uint32_t a = place[e.a], b = place[e.b];
                 if (a == kNone) continue;
                 to(a, b);
                 to(b, a);
@@ -79,10 +79,10 @@ struct Clusters {
 
 /// Nodes that follow each other are divided into stretches, each of which has its own clusters.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
-    constexpr std::size_t together = 1 << 15;
+    constexpr std::size_t together = MeshSurface::most_in_file_order;
     Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};
     std::vector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
-    std::vector<float> nearest(fine.size(), INFINITY);
+    std::vector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
     std::vector<std::vector<std::uint32_t>> centres((fine.size() + together - 1) / together);
     parallel_chunks(context, fine.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t> waiting;
@@ -92,16 +92,20 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
             centres[chunk].push_back(i);
             const Point3 centre = fine.at[i];
             const double radius = spacing(i);
+            const auto square_from_centre = [&](std::uint32_t to) {
+                const Point3 way = fine.at[to] - centre;
+                return dot(way, way);
+            };
             waiting.assign(1, i);
             reached_by[i] = own;
             while (!waiting.empty()) {
                 const std::uint32_t at = waiting.back();
                 waiting.pop_back();
-                const auto distance = static_cast<float>(norm(fine.at[at] - centre));
-                if (at == i || distance < nearest[at]) nearest[at] = distance, owner[at] = own;
+                const auto square = static_cast<float>(square_from_centre(at));
+                if (at == i || square < nearest[at]) nearest[at] = square, owner[at] = own;
                 for (const std::uint32_t next : fine.next.of(at))
                     if (next >= begin && next < end && reached_by[next] != own &&
-                        norm(fine.at[next] - centre) <= radius) {
+                        square_from_centre(next) <= radius * radius) {
                         reached_by[next] = own;
                         waiting.push_back(next);
                     }
@@ -121,14 +125,12 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
 std::vector<Triangle> dual_cells(const MeshView& mesh, const MeshSurface& surface, const Fine& fine,
                                  const Clusters& clusters, Context* context) {
     const std::vector<std::uint32_t>& owner = clusters.of;
+    std::vector<std::uint32_t> owner_of_node(surface.nodes(), kNone);
+    parallel_for(context, fine.size(), 4096, [&](std::size_t i) { owner_of_node[fine.node[i]] = owner[i]; });
     const auto corners =
         collect<Triangle>(mesh.triangles.size(), context, [&](std::vector<Triangle>& out, std::size_t t) {
             Triangle c;
-            for (std::size_t k = 0; k < 3; ++k) {
-                const std::uint32_t at = fine.of_node[surface.node_of[mesh.triangles[t][k]]];
-                if (at == kNone) return;
-                c[k] = owner[at];
-            }
+            for (std::size_t k = 0; k < 3; ++k) c[k] = owner_of_node[surface.node_of[mesh.triangles[t][k]]];
             if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) return;
             std::sort(c.begin(), c.end());
             out.push_back(c);
@@ -187,35 +189,6 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
     return out;
 }
 
-/// The same nodes in an order in which neighbours are near each other, whatever the order of the file: along the
-/// curve of Morton (1966) through a grid. O(nodes).
-std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
-                                       std::span<const std::uint32_t> nodes) {
-    constexpr std::uint32_t bits = 7;
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
-        for (std::size_t a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
-    }
-    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
-    std::vector<std::uint32_t> cell;
-    cell.reserve(nodes.size());
-    std::vector<std::uint32_t> first((1u << 3 * bits) + 1, 0);
-    for (const std::uint32_t node : nodes) {
-        const Point3 p = to_point(mesh.positions[surface.vertex_of[node]]);
-        std::array<std::uint32_t, 3> at;
-        for (std::size_t a = 0; a < 3; ++a)
-            at[a] = static_cast<std::uint32_t>(std::min((p[a] - low[a]) / size * (1u << bits), (1u << bits) - 1.0));
-        const auto key = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
-        cell.push_back(key);
-        ++first[key + 1];
-    }
-    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
-    std::vector<std::uint32_t> out(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) out[first[cell[i]]++] = nodes[i];
-    return out;
-}
-
 /// Sums of entries by their place.
 class EntrySums {
 public:
@@ -260,14 +233,15 @@ private:
     std::size_t used_ = 0;
 };
 
-/// The sums of what add(sums, i) adds for all numbers below `count`, by rows.
+/// The sums of what add(sums, node) adds for all nodes, by rows. Nodes that follow each other add to the same rows.
 template <typename Add>
-std::vector<MatrixEntry> sum_entries(std::size_t count, std::size_t rows, Context* context, const Add& add) {
-    constexpr std::size_t together = 1 << 14;
-    std::vector<std::vector<MatrixEntry>> sums((count + together - 1) / together);
-    parallel_chunks(context, count, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+std::vector<MatrixEntry> sum_entries(std::span<const std::uint32_t> nodes, std::size_t rows, Context* context,
+                                     const Add& add) {
+    constexpr std::size_t together = 1 << 11;
+    std::vector<std::vector<MatrixEntry>> sums((nodes.size() + together - 1) / together);
+    parallel_chunks(context, nodes.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         EntrySums own;
-        for (std::size_t i = begin; i < end; ++i) add(own, i);
+        for (const std::uint32_t node : nodes.subspan(begin, end - begin)) add(own, node);
         sums[chunk] = own.sums();
     });
     std::vector<MatrixEntry> all;
@@ -288,52 +262,60 @@ std::vector<MatrixEntry> sum_entries(std::size_t count, std::size_t rows, Contex
     });
 }
 
-/// Adds the entries beside the diagonal of -w v vᵀ, where v is the difference of two stencils.
+/// Adds w v vᵀ, where v is the difference of two stencils; entries on one side of the diagonal.
 void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
-    const auto add = [&](std::uint32_t i, std::uint32_t j, double x) {
-        if (x != 0 && i != j) sums.add(std::min(i, j), std::max(i, j), x);
-    };
-    if (a.of == b.of) {  // most of them: in one cell
-        std::array<double, 3> v;
-        for (std::size_t k = 0; k < 3; ++k)
-            v[k] = static_cast<double>(a.share[k]) - static_cast<double>(b.share[k]);
-        add(a.of[0], a.of[1], -w * v[0] * v[1]);
-        add(a.of[1], a.of[2], -w * v[1] * v[2]);
-        add(a.of[2], a.of[0], -w * v[2] * v[0]);
-        return;
-    }
     std::array<std::uint32_t, 6> of;
     std::array<double, 6> v;
     std::size_t count = 0;
-    const auto gather = [&](const Stencil& s, double sign) {
-        for (std::size_t k = 0; k < 3; ++k) {
-            if (s.share[k] == 0) continue;
-            std::size_t at = 0;
-            while (at < count && of[at] != s.of[k]) ++at;
-            if (at == count) of[count] = s.of[k], v[count++] = 0;
-            v[at] += sign * static_cast<double>(s.share[k]);
+    const bool same = a.of[0] == b.of[0] && a.of[1] == b.of[1] && a.of[2] == b.of[2];
+    if (same && a.of[1] != a.of[2]) {  // most of them: in one cell
+        for (; count < 3; ++count) {
+            of[count] = a.of[count];
+            v[count] = static_cast<double>(a.share[count]) - static_cast<double>(b.share[count]);
         }
-    };
-    gather(a, 1);
-    gather(b, -1);
+    } else {
+        const auto gather = [&](const Stencil& s, double sign) {
+            for (std::size_t k = 0; k < 3; ++k) {
+                if (s.share[k] == 0) continue;
+                std::size_t at = 0;
+                while (at < count && of[at] != s.of[k]) ++at;
+                if (at == count) of[count] = s.of[k], v[count++] = 0;
+                v[at] += sign * static_cast<double>(s.share[k]);
+            }
+        };
+        gather(a, 1);
+        gather(b, -1);
+    }
     for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = i + 1; j < count; ++j) add(of[i], of[j], -w * v[i] * v[j]);
+        for (std::size_t j = 0; j <= i; ++j)
+            if (const double x = w * v[i] * v[j]; x != 0)
+                sums.add(std::min(of[i], of[j]), std::max(of[i], of[j]), x);
+}
+
+/// Where the edges of each node begin. `edges`: by their first node.
+std::vector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges, std::size_t nodes,
+                                       Context* context) {
+    std::vector<std::uint32_t> first(nodes + 1, static_cast<std::uint32_t>(edges.size()));
+    parallel_for(context, edges.size(), 1 << 14, [&](std::size_t e) {
+        for (std::uint32_t node = e == 0 ? 0 : edges[e - 1].a + 1; node <= edges[e].a; ++node)
+            first[node] = static_cast<std::uint32_t>(e);
+    });
+    return first;
 }
 
 }  // namespace
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                              const std::function<double(std::uint32_t)>& spacing, Context* context)
-    : stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
-    const std::vector<std::uint32_t> order = along_curve(mesh, surface, nodes);
-    const Fine fine(mesh, surface, order, context);
+    : fine_(nodes.begin(), nodes.end()), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
+    const Fine fine(mesh, surface, fine_, context);
     const Clusters clusters = cluster(
-        fine, [&](std::uint32_t i) { return spacing(order[i]); }, context);
+        fine, [&](std::uint32_t i) { return spacing(fine_[i]); }, context);
     const std::vector<Triangle> cells = dual_cells(mesh, surface, fine, clusters, context);
     const Lists at = cells_at_nodes(cells, clusters.centre.size(), context);
-    parallel_for(context, order.size(), 1024,
-                 [&](std::size_t i) { stencil_[order[i]] = interpolate(fine, clusters, cells, at, i); });
-    for (const std::uint32_t i : clusters.centre) node_.push_back(order[i]);
+    parallel_for(context, fine_.size(), 1024,
+                 [&](std::size_t i) { stencil_[fine_[i]] = interpolate(fine, clusters, cells, at, i); });
+    for (const std::uint32_t i : clusters.centre) node_.push_back(fine_[i]);
 }
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
@@ -348,16 +330,25 @@ CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
         node_ = std::move(all);
 }
 
+std::vector<MatrixEntry> CoarseSurface::restricted(std::span<const MeshSurface::Edge> edges,
+                                                   const std::function<double(std::uint32_t)>& diagonal,
+                                                   Context* context) const {
+    const std::vector<std::uint32_t> first = first_edges(edges, stencil_.size(), context);
+    return sum_entries(fine_, size(), context, [&](EntrySums& sums, std::uint32_t node) {
+        const Stencil& s = stencil_[node];
+        add_square(sums, s, {s.of, {0, 0, 0}}, diagonal(node));
+        for (std::uint32_t e = first[node]; e < first[node + 1]; ++e)
+            add_square(sums, s, stencil_[edges[e].b], edges[e].weight);
+    });
+}
+
 std::vector<MeshSurface::Edge> CoarseSurface::restricted(std::span<const MeshSurface::Edge> edges,
                                                          Context* context) const {
     if (stencil_.empty()) return {edges.begin(), edges.end()};
     std::vector<MeshSurface::Edge> out;
-    for (const auto& [a, b, weight] :
-         sum_entries(edges.size(), size(), context, [&](EntrySums&sums, std::size_t i) {
-             const Stencil &a = stencil_[edges[i].a], &b = stencil_[edges[i].b];
-             if (a.of[0] != kNone) add_square(sums, a, b, edges[i].weight);
-         }))
-        out.push_back({a, b, weight});
+    for (const auto& [a, b, value] : restricted(
+             edges, [](std::uint32_t) { return 0; }, context))
+        if (a != b) out.push_back({a, b, -value});
     return out;
 }
 
@@ -371,22 +362,14 @@ std::vector<double> CoarseSurface::restricted(std::span<const double> x) const {
     return out;
 }
 
-std::vector<MatrixEntry> CoarseSurface::restricted_diagonal(std::span<const MatrixEntry> d,
-                                                            Context* context) const {
-    return sum_entries(d.size(), size(), context, [&](EntrySums& sums, std::size_t i) {
-        const Stencil s = stencil(d[i].row);
-        for (std::size_t k = 0; k < 3; ++k)
-            for (std::size_t l = 0; l <= k; ++l)
-                if (const double x = static_cast<double>(s.share[k] * s.share[l]) * d[i].value; x != 0)
-                    sums.add(s.of[k], s.of[l], x);
-    });
-}
-
-std::vector<MatrixEntry> CoarseSurface::restricted_rows(std::span<const MatrixEntry> b, Context* context) const {
-    return sum_entries(b.size(), size(), context, [&](EntrySums& sums, std::size_t i) {
-        const Stencil s = stencil(b[i].row);
-        for (std::size_t k = 0; k < 3; ++k)
-            if (s.share[k] > 0) sums.add(s.of[k], b[i].column, static_cast<double>(s.share[k]) * b[i].value);
+std::vector<MatrixEntry> CoarseSurface::restricted_rows(
+    const std::function<void(std::uint32_t, const AddColumn&)>& b, Context* context) const {
+    return sum_entries(fine_, size(), context, [&](EntrySums& sums, std::uint32_t node) {
+        const Stencil& s = stencil_[node];
+        b(node, [&](std::uint32_t column, double value) {
+            for (std::size_t k = 0; k < 3; ++k)
+                if (s.share[k] > 0) sums.add(s.of[k], column, static_cast<double>(s.share[k]) * value);
+        });
     });
 }
 

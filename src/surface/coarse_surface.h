@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/prefetch.h"
 #include "sinew/core.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
@@ -25,7 +26,7 @@ public:
         std::array<float, 3> share{1, 0, 0};
     };
 
-    /// Of some nodes of a surface, which must be whole components, in any order. Every one of them is within
+    /// Of some nodes of a surface, which must be whole components, ascending. Every one of them is within
     /// `spacing` (scene units, asked for some of them) of a coarse one, and the part of the surface within that
     /// ball joins the two. About O(nodes); the same bits on any number of threads.
     CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
@@ -42,25 +43,31 @@ public:
     Stencil stencil(std::uint32_t node) const {
         return stencil_.empty() ? Stencil{{node, node, node}, {1, 0, 0}} : stencil_[node];
     }
+    void prefetch_stencil(std::uint32_t node) const { prefetch(stencil_.data() + node); }
     double at(std::span<const double> field, std::uint32_t node) const {
         const Stencil s = stencil(node);
         double sum = 0;
         for (std::size_t k = 0; k < 3; ++k) sum += static_cast<double>(s.share[k]) * field[s.of[k]];
         return sum;
     }
-    /// Pᵀ L P of the Laplacian of edges: edges between coarse nodes, each once; weights may be < 0. Edges between
-    /// other nodes are left out.
+    /// Pᵀ (L + D) P of the Laplacian of edges, by their first node, and a diagonal matrix: entries on one side of
+    /// the diagonal, each once. Edges between other nodes are left out.
+    std::vector<MatrixEntry> restricted(std::span<const MeshSurface::Edge> edges,
+                                        const std::function<double(std::uint32_t node)>& diagonal,
+                                        Context* context) const;
+    /// Pᵀ L P: edges between coarse nodes, each once; weights may be < 0.
     std::vector<MeshSurface::Edge> restricted(std::span<const MeshSurface::Edge> edges, Context* context) const;
     /// Pᵀ x of a number for each node of the surface.
     std::vector<double> restricted(std::span<const double> x) const;
-    /// Pᵀ D P of a diagonal matrix, with entries on one side of the diagonal. D, B: `row` is a node of the surface.
-    std::vector<MatrixEntry> restricted_diagonal(std::span<const MatrixEntry> d, Context* context) const;
-    /// Pᵀ B of any matrix.
-    std::vector<MatrixEntry> restricted_rows(std::span<const MatrixEntry> b, Context* context) const;
+    /// Pᵀ B: b(node, add) calls add(column, value) for the entries of a node.
+    using AddColumn = std::function<void(std::uint32_t column, double value)>;
+    std::vector<MatrixEntry> restricted_rows(const std::function<void(std::uint32_t node, const AddColumn& add)>& b,
+                                             Context* context) const;
 
 private:
     std::vector<std::uint32_t> node_;
-    std::vector<Stencil> stencil_;  // per node of the surface; empty: all are kept
+    std::vector<std::uint32_t> fine_;  // the nodes that are thinned out
+    LargeVector<Stencil> stencil_;     // per node of the surface; empty: all are kept
 };
 
 }  // namespace sinew

@@ -9,12 +9,17 @@
 namespace sinew {
 
 struct SurfacePart {
-    std::vector<Triangle> triangles;
+    std::span<const Triangle> triangles;
     Box3 box;
 };
 
-/// Splits a surface by component. O(T).
-std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface, Context* context);
+struct SurfaceParts {
+    std::vector<SurfacePart> part;  ///< by component
+    std::vector<Triangle> sorted;   ///< to which they refer; none if there is one part, which has those of the mesh
+};
+
+/// Splits a surface by component. The triangles of the mesh must outlive it. O(V + T).
+SurfaceParts split_parts(const MeshView& mesh, const MeshSurface& surface, Context* context);
 
 /// The signed winding number of triangles around a point: how often they enclose it, a fraction for open
 /// surfaces (solid angles: Van Oosterom and Strackee 1983). O(triangles).

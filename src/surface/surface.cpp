@@ -4,10 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
+#include "core/curve_order.h"
 #include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
+#include "core/prefetch.h"
+#include "core/union_find.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -16,6 +20,7 @@ namespace {
 constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the mean edge
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
+constexpr int kCurveBits = 8;
 
 struct Cotangents {
     double area;
@@ -59,11 +64,9 @@ public:
 
 private:
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
-    Point3 position(std::uint32_t node) const { return to_point(mesh_.positions[out_.vertex_of[node]]); }
-    // Of the sides opposite to the corners.
-    std::array<double, 3> lengths(const Triangle& c) const {
-        const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-        return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
+    std::array<Point3, 3> positions(std::size_t t) const {
+        const auto at = [&](std::size_t k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
+        return {at(0), at(1), at(2)};
     }
 
     void number_nodes() {
@@ -71,18 +74,25 @@ private:
         out_.node_of.assign(vertices, MeshSurface::none);
         std::vector<std::uint8_t> used(vertices, 0);
         parallel_for(context_, mesh_.triangles.size(), 4096, [&](std::size_t t) {
-            for (const std::uint32_t v : mesh_.triangles[t])
-                std::atomic_ref(used[topology_.weld[v]]).store(1, std::memory_order_relaxed);
-        });
-        for (std::uint32_t v = 0; v < vertices; ++v) {
-            const std::uint32_t first = topology_.weld[v];
-            if (first == v && used[v]) {
-                out_.node_of[v] = static_cast<std::uint32_t>(out_.vertex_of.size());
-                out_.vertex_of.push_back(v);
-            } else if (used[first]) {
-                out_.node_of[v] = out_.node_of[first];
+            for (const std::uint32_t v : mesh_.triangles[t]) {
+                const std::atomic_ref mine(used[topology_.weld[v]]);
+                if (!mine.load(std::memory_order_relaxed)) mine.store(1, std::memory_order_relaxed);
             }
+        });
+        std::vector<std::uint32_t>& vertex_of = out_.vertex_of;
+        for (std::uint32_t v = 0; v < vertices; ++v)
+            if (topology_.weld[v] == v && used[v]) vertex_of.push_back(v);
+        if (vertex_of.size() > MeshSurface::most_in_file_order) {
+            const std::vector<std::uint32_t> in_file = std::move(vertex_of);
+            const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
+            vertex_of = CurveOrder(in_file.size(), kCurveBits, place, context_).point;
+            for (std::uint32_t& v : vertex_of) v = in_file[v];
         }
+        parallel_for(context_, vertex_of.size(), 4096,
+                     [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
+        parallel_for(context_, vertices, 4096, [&](std::size_t v) {
+            if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
+        });
         corners_.resize(mesh_.triangles.size());
         parallel_for(context_, corners_.size(), 4096, [&](std::size_t t) {
             for (std::size_t k = 0; k < 3; ++k) corners_[t][k] = out_.node_of[mesh_.triangles[t][k]];
@@ -94,78 +104,77 @@ private:
         Point3 face;  // normal, of length 1 or 0
         bool collapsed;
     };
-    struct Sum {
-        double length = 0, missing = -INFINITY;
-        std::size_t sides = 0;
-    };
 
-    /// Measures all triangles with edges that are longer by `added`. Returns the sum of the lengths without it, and
-    /// the most that a margin and one side exceed the sum of the two others by.
-    Sum measure(double added, double margin) {
-        // Chunks so large that a mesh below the limit of the direct solver is one: its bits are those of one sum.
-        constexpr std::size_t direct = 1 << 17, together = 1 << 13;
-        const std::size_t chunk_size = corners_.size() <= direct ? direct : together;
-        std::vector<Sum> sums((corners_.size() + chunk_size - 1) / chunk_size);
+    /// Measures all triangles with edges that are longer by `added`, and perimeter_ without it. Returns the most
+    /// that a margin and one side exceed the sum of the two others by.
+    double measure(double added, double margin) {
+        constexpr std::size_t together = 1 << 12;
+        std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
         parallel_chunks(
-            context_, corners_.size(), chunk_size, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                Sum& sum = sums[chunk];
+            context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                double most = -INFINITY;
                 for (std::size_t t = begin; t < end; ++t) {
                     measured_[t] = {{0, {}}, {}, true};
+                    perimeter_[t] = 0;
                     if (collapsed(corners_[t])) continue;
-                    const std::array<double, 3> l = lengths(corners_[t]);
-                    sum.length += l[0] + l[1] + l[2];
-                    sum.sides += 3;
+                    const auto p = positions(t);
+                    const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
+                    perimeter_[t] = l[0] + l[1] + l[2];
                     for (std::size_t k = 0; k < 3; ++k)
-                        sum.missing = std::max(sum.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = measure_triangle(t, l, added);
+                        most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
+                    const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+                    if (const double twice_area = norm(face); twice_area > 0)
+                        measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
                 }
+                missing[chunk] = most;
             });
-        Sum all;
-        for (const Sum& sum : sums) {
-            all.length += sum.length;
-            all.sides += sum.sides;
-            all.missing = std::max(all.missing, sum.missing);
-        }
-        return all;
-    }
-    Measured measure_triangle(std::size_t t, const std::array<double, 3>& l, double added) const {
-        const Triangle& c = corners_[t];
-        Measured out{cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
-        const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-        const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-        const double twice_area = norm(face);
-        if (twice_area > 0) out.face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
-        return out;
+        double most = -INFINITY;
+        for (const double each : missing) most = std::max(most, each);
+        return most;
     }
     /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
     /// always none.
     void measure() {
         measured_.resize(corners_.size());
-        const Sum sides = measure(0, 0);
-        const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
-        if (sides.missing < -1.001 * margin) return;
-        if (const double missing = measure(0, margin).missing; missing > 0) measure(missing, margin);
+        perimeter_.resize(corners_.size());
+        const double most = measure(0, 0);
+        double length = 0, sides = 0;
+        for (const double perimeter : perimeter_) length += perimeter, sides += perimeter > 0 ? 3 : 0;
+        const double margin = sides > 0 ? kMollify * length / sides : 0;
+        if (most < -1.001 * margin) return;
+        if (const double missing = measure(0, margin); missing > 0) measure(missing, margin);
     }
 
     // Contributions are added in the order of triangles.
     void sum_at_nodes() {
         out_.mass.assign(out_.nodes(), 0);
         out_.normal.assign(out_.nodes(), Point3{});
-        constexpr std::size_t together = 4096;
+        parts_.emplace(out_.nodes(), context_);
+        constexpr std::size_t together = 4096, ahead = 4;
         std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                             std::vector<MeshSurface::Edge>& own = edges[chunk];
                             own.reserve(4 * together);
-                            for (std::size_t i = begin; i < end; ++i)
+                            for (std::size_t i = begin; i < end; ++i) {
+                                if (i + ahead < end)
+                                    for (const std::uint32_t t : around_.of(i + ahead))
+                                        prefetch(&measured_[t]), prefetch(&corners_[t]);
                                 sum_at_node(static_cast<std::uint32_t>(i), own);
-                            for (MeshSurface::Edge& e : own)
+                            }
+                            for (MeshSurface::Edge& e : own) {
                                 e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
+                                parts_->join(e.a, e.b);
+                            }
                         });
-        std::size_t count = 0;
-        for (const auto& some : edges) count += some.size();
-        reserve_large(out_.edges, count);
-        for (const auto& some : edges) out_.edges.insert(out_.edges.end(), some.begin(), some.end());
+        std::vector<std::size_t> first(edges.size() + 1, 0);
+        for (std::size_t k = 0; k < edges.size(); ++k) first[k + 1] = first[k] + edges[k].size();
+        out_.edges.resize(first.back());
+        parallel_for(context_, edges.size(), 1, [&](std::size_t k) {
+            std::copy(edges[k].begin(), edges[k].end(), out_.edges.begin() + static_cast<std::ptrdiff_t>(first[k]));
+            edges[k] = {};
+        });
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     void sum_at_node(std::uint32_t node, std::vector<MeshSurface::Edge>& edges) {
@@ -210,20 +219,10 @@ private:
 
     // By their first node.
     void number_components() {
-        std::vector<std::uint32_t> root(out_.nodes());
-        std::iota(root.begin(), root.end(), 0u);
-        const auto find = [&](std::uint32_t i) {
-            while (root[i] != i) i = root[i] = root[root[i]];
-            return i;
-        };
-        for (const MeshSurface::Edge& e : out_.edges) {
-            const std::uint32_t a = find(e.a), b = find(e.b);
-            root[std::max(a, b)] = std::min(a, b);
-        }
-        out_.component.resize(root.size());
-        for (std::uint32_t i = 0; i < root.size(); ++i) {
-            const std::uint32_t r = find(i);
-            out_.component[i] = r == i ? out_.components++ : out_.component[r];
+        out_.component.resize(out_.nodes());
+        for (std::uint32_t i = 0; i < out_.nodes(); ++i) {
+            const std::uint32_t root = parts_->root(i);  // the first node
+            out_.component[i] = root == i ? out_.components++ : out_.component[root];
         }
     }
 
@@ -233,7 +232,9 @@ private:
     MeshSurface out_;
     LargeVector<Triangle> corners_;  // nodes of each triangle
     LargeVector<Measured> measured_;
-    Lists around_;  // the triangles around each node, ascending
+    LargeVector<double> perimeter_;      // of each triangle; 0 if it is collapsed
+    Lists around_;                       // the triangles around each node, ascending
+    std::optional<DisjointSets> parts_;  // of nodes
 };
 
 }  // namespace

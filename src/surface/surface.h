@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/large_pages.h"
 #include "sinew/domain.h"
 
 namespace sinew {
 
 struct MeshSurface {
     static constexpr std::uint32_t none = 0xffffffffu;
+    /// More nodes than this are numbered along a curve (core/curve_order.h), fewer by their first vertices.
+    static constexpr std::size_t most_in_file_order = 40'000;
     struct Edge {
         std::uint32_t a, b;  ///< nodes, a < b
         double weight;       ///< > 0, no unit: half the sum of the cotangents opposite to it
@@ -24,7 +27,7 @@ struct MeshSurface {
 
     std::vector<std::uint32_t> node_of;    ///< V: the node at the vertex; none where it is of no triangle
     std::vector<std::uint32_t> vertex_of;  ///< N: the first vertex at the node
-    std::vector<Edge> edges;               ///< E, by a, then by b; each once
+    LargeVector<Edge> edges;               ///< E, by a, then by b; each once
     std::vector<double> mass;              ///< N: a third of the area of the triangles around, scene units², > 0
     std::vector<Point3> normal;            ///< N: outward unit normal, weighted by angle; 0 where none is defined
     std::vector<std::uint32_t> component;  ///< N: connected components of triangles, 0..components-1

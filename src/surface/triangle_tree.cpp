@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
-#include "core/morton.h"
+#include "core/curve_order.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -23,53 +22,15 @@ constexpr std::size_t kDepth = 3 * kAxisBits + 30 + 1;
 using Place = std::array<float, 3>;
 
 Place to_place(const Vec3& v) { return {v.x, v.y, v.z}; }
-Point3 to_point(const Place& p) {
-    return {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
-}
-
-double square_distance(const Place& low, const Place& high, const Point3& p) {
-    double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-        const double d = std::max({static_cast<double>(low[k]) - p[k], 0.0, p[k] - static_cast<double>(high[k])});
-        sum += d * d;
-    }
-    return sum;
-}
-
-/// The numbers 0, 1, … in the order of their keys, which have 3 kAxisBits bits; equal keys in ascending order.
-std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, Context* context) {
-    constexpr std::uint32_t digits = 1u << kAxisBits;
-    constexpr std::size_t together = 1 << 16;
-    std::vector<std::uint32_t> order(key.size()), next_order(key.size()), next_key(key.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::vector<std::array<std::uint32_t, digits>> to((key.size() + together - 1) /
-                                                      together);  // per chunk and digit
-    for (int shift = 0; shift < 3 * kAxisBits; shift += kAxisBits) {
-        parallel_chunks(context, key.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-            to[chunk].fill(0);
-            for (std::size_t i = begin; i < end; ++i) ++to[chunk][(key[i] >> shift) % digits];
-        });
-        std::uint32_t before = 0;
-        for (std::uint32_t d = 0; d < digits; ++d)
-            for (auto& of_chunk : to) before += std::exchange(of_chunk[d], before);
-        parallel_chunks(context, key.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                const std::uint32_t at = to[chunk][(key[i] >> shift) % digits]++;
-                next_key[at] = key[i];
-                next_order[at] = order[i];
-            }
-        });
-        key.swap(next_key);
-        order.swap(next_order);
-    }
-    return order;
-}
 
 }  // namespace
 
 struct TriangleTree::Builder {
     TriangleTree& tree;
     std::span<const std::uint32_t> key;  // of the first triangle of each leaf
+    struct Box {
+        Place low, high;
+    };
     struct Part {
         std::uint32_t id;
         Box box;
@@ -97,9 +58,13 @@ struct TriangleTree::Builder {
                1;
     }
     Part leaf(std::uint32_t at) const {
-        Box box{tree.corners_[at * kLeaf][0], tree.corners_[at * kLeaf][0]};
+        const Place any = to_place(tree.positions_[tree.vertices_[at * kLeaf][0]]);
+        Box box{any, any};
         for (std::uint32_t i = at * kLeaf; i < tree.leaf_end(at); ++i)
-            for (const Place& p : tree.corners_[i]) box = both(box, {p, p});
+            for (const std::uint32_t v : tree.vertices_[i]) {
+                const Place p = to_place(tree.positions_[v]);
+                box = both(box, {p, p});
+            }
         return {at | kLeafBit, box};
     }
     /// Ranges of the same depth, with which threads begin.
@@ -116,52 +81,32 @@ struct TriangleTree::Builder {
         const std::uint32_t half = middle(range);
         const Part a = build({range.first, half}, levels - 1, done),
                    b = build({half + 1, range.last}, levels - 1, done);
-        tree.nodes_[half] = {{a.box, b.box}, {a.id, b.id}};
+        Node& node = tree.nodes_[half];
+        node.child = {a.id, b.id};
+        for (std::size_t k = 0; k < 3; ++k) {
+            node.low[k] = {a.box.low[k], b.box.low[k]};
+            node.high[k] = {a.box.high[k], b.box.high[k]};
+        }
         return {half, both(a.box, b.box)};
     }
 };
 
 TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context) {
     if (triangles.empty()) return;
-    const Place any = to_place(positions[triangles[0][0]]);
-    Box all{any, any};
-    constexpr std::size_t together = 1 << 14;
-    std::vector<Box> boxes((triangles.size() + together - 1) / together, all);
-    parallel_chunks(context, triangles.size(), together,
-                    [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                        for (const Triangle& t : triangles.subspan(begin, end - begin))
-                            for (const std::uint32_t v : t) {
-                                const Place p = to_place(positions[v]);
-                                boxes[chunk] = Builder::both(boxes[chunk], {p, p});
-                            }
-                    });
-    for (const Box& box : boxes) all = Builder::both(all, box);
-    double size = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-        size = std::max(size, static_cast<double>(all.high[k]) - static_cast<double>(all.low[k]));
-    std::vector<std::uint32_t> key(triangles.size());
-    const auto number = [&](const Triangle& t) {
-        const Point3 sum =
-            sinew::to_point(positions[t[0]]) + sinew::to_point(positions[t[1]]) + sinew::to_point(positions[t[2]]);
-        constexpr double most = (1 << kAxisBits) - 1;
-        std::array<std::uint64_t, 3> cell{};
-        for (std::size_t k = 0; k < 3 && size > 0; ++k)
-            cell[k] = static_cast<std::uint64_t>(
-                std::clamp((sum[k] / 3 - static_cast<double>(all.low[k])) / size * (most + 1), 0.0, most));
-        return static_cast<std::uint32_t>(morton(cell[0], cell[1], cell[2]));
-    };
-    parallel_for(context, triangles.size(), 4096, [&](std::size_t t) { key[t] = number(triangles[t]); });
-    order_ = sorted_by(key, context);
-    corners_.resize(order_.size());
+    const CurveOrder curve(
+        triangles.size(), kAxisBits,
+        [&](std::size_t i) {
+            const Triangle& t = triangles[i];
+            return (1.0 / 3) * (to_point(positions[t[0]]) + to_point(positions[t[1]]) + to_point(positions[t[2]]));
+        },
+        context);
+    order_ = curve.point;
     vertices_.resize(order_.size());
-    parallel_for(context, order_.size(), 4096, [&](std::size_t i) {
-        const Triangle& v = triangles[order_[i]];
-        corners_[i] = {to_place(positions[v[0]]), to_place(positions[v[1]]), to_place(positions[v[2]])};
-        vertices_[i] = v;
-    });
+    parallel_for(context, order_.size(), 4096, [&](std::size_t i) { vertices_[i] = triangles[order_[i]]; });
+    positions_.assign(positions.begin(), positions.end());
     const auto leaves = static_cast<std::uint32_t>((order_.size() + kLeaf - 1) / kLeaf);
     std::vector<std::uint32_t> leaf_key(leaves);
-    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = key[order_[leaf * kLeaf]];
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = curve.cell[order_[leaf * kLeaf]];
     nodes_.resize(leaves - 1);
     const Builder builder{*this, leaf_key};
     constexpr int depth = 6;
@@ -173,9 +118,7 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
         parts[r] = builder.build(ranges[r], -1, none);
     });
     const Builder::Part* done = parts.data();
-    const Builder::Part whole = builder.build({0, leaves - 1}, depth, done);
-    root_ = whole.id;
-    box_ = whole.box;
+    root_ = builder.build({0, leaves - 1}, depth, done).id;
 }
 
 std::uint32_t TriangleTree::leaf_end(std::uint32_t leaf) const {
@@ -192,14 +135,20 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
     };
     std::array<StackEntry, kDepth> stack;
     std::size_t waiting = 0;
-    if (!order_.empty()) stack[waiting++] = {root_, square_distance(box_.low, box_.high, p)};
+    if (!order_.empty()) stack[waiting++] = {root_, 0};
     while (waiting > 0) {
         const StackEntry next = stack[--waiting];
         if (next.distance2 > best2) continue;
         if (!(next.node & kLeafBit)) {
             const Node& node = nodes_[next.node];
-            StackEntry left{node.child[0], square_distance(node.box[0].low, node.box[0].high, p)};
-            StackEntry right{node.child[1], square_distance(node.box[1].low, node.box[1].high, p)};
+            std::array<double, 2> square{};
+            for (std::size_t k = 0; k < 3; ++k)
+                for (std::size_t c = 0; c < 2; ++c) {
+                    const double way = std::max({static_cast<double>(node.low[k][c]) - p[k], 0.0,
+                                                 p[k] - static_cast<double>(node.high[k][c])});
+                    square[c] += way * way;
+                }
+            StackEntry left{node.child[0], square[0]}, right{node.child[1], square[1]};
             if (right.distance2 < left.distance2) std::swap(left, right);
             stack[waiting++] = right;
             stack[waiting++] = left;
@@ -208,7 +157,7 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
         const std::uint32_t leaf = next.node & ~kLeafBit;
         for (std::uint32_t i = leaf * kLeaf; i < leaf_end(leaf); ++i) {
             if (of && !of(order_[i])) continue;
-            const Point3 a = to_point(corners_[i][0]), b = to_point(corners_[i][1]), c = to_point(corners_[i][2]);
+            const auto [a, b, c] = corners(i);
             const std::array<double, 3> share = nearest_in_triangle(a, b, c, p);
             const Point3 d = share[0] * a + share[1] * b + share[2] * c - p;
             const double d2 = dot(d, d);
@@ -228,29 +177,30 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     const double length = std::sqrt(dot(d, d));
     if (!(length > 2 * slack) || order_.empty()) return false;
     const double from = slack / length, to = 1 - from;
-    // The interval of the segment within the three slabs of a box.
+    // The interval of the segment within the three slabs of each child's box.
     const Point3 inverse{1 / d[0], 1 / d[1], 1 / d[2]};
-    const auto meets = [&](const Box& box) {
-        double enter = from, leave = to;
+    const auto meets = [&](const Node& node) {
+        std::array<double, 2> enter{from, from}, leave{to, to};
         for (std::size_t k = 0; k < 3; ++k) {
-            const auto low = static_cast<double>(box.low[k]), high = static_cast<double>(box.high[k]);
-            if (d[k] == 0) {
-                if (a[k] < low || a[k] > high) return false;
-                continue;
+            const auto &first = d[k] > 0 ? node.low[k] : node.high[k],
+                       &last = d[k] > 0 ? node.high[k] : node.low[k];
+            for (std::size_t c = 0; c < 2 && d[k] != 0; ++c) {
+                const double t0 = (static_cast<double>(first[c]) - a[k]) * inverse[k],
+                             t1 = (static_cast<double>(last[c]) - a[k]) * inverse[k];
+                // Rounding must not lose points in the box's own face.
+                enter[c] = std::max(enter[c], t0 - 1e-12 * std::abs(t0));
+                leave[c] = std::min(leave[c], t1 + 1e-12 * std::abs(t1));
             }
-            double t0 = (low - a[k]) * inverse[k], t1 = (high - a[k]) * inverse[k];
-            if (t0 > t1) std::swap(t0, t1);
-            // Rounding must not lose points in the box's own face.
-            enter = std::max(enter, t0 - 1e-12 * std::abs(t0));
-            leave = std::min(leave, t1 + 1e-12 * std::abs(t1));
+            for (std::size_t c = 0; c < 2 && d[k] == 0; ++c)
+                if (a[k] < static_cast<double>(node.low[k][c]) || a[k] > static_cast<double>(node.high[k][c]))
+                    enter[c] = INFINITY;
         }
-        return enter <= leave;
+        return std::array<bool, 2>{enter[0] <= leave[0], enter[1] <= leave[1]};
     };
     // Möller and Trumbore 1997, in double, with slightly widened edges.
-    const auto crosses = [&](const Corners& c) {
+    const auto crosses = [&](const std::array<Point3, 3>& c) {
         constexpr double hair = 1e-9;
-        const Point3 corner = to_point(c[0]), e1 = to_point(c[1]) - corner, e2 = to_point(c[2]) - corner,
-                     p = cross(d, e2);
+        const Point3 corner = c[0], e1 = c[1] - corner, e2 = c[2] - corner, p = cross(d, e2);
         const double det = dot(e1, p);
         if (std::abs(det) <= 1e-12 * std::sqrt(dot(e1, e1) * dot(e2, e2)) * length) return false;
         const Point3 s = a - corner;
@@ -264,19 +214,20 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     };
     std::array<std::uint32_t, kDepth> stack;
     std::size_t waiting = 0;
-    if (meets(box_)) stack[waiting++] = root_;
+    stack[waiting++] = root_;
     while (waiting > 0) {
         const std::uint32_t at = stack[--waiting];
         if (!(at & kLeafBit)) {
-            for (std::size_t k = 2; k-- > 0;)
-                if (meets(nodes_[at].box[k])) stack[waiting++] = nodes_[at].child[k];
+            const std::array<bool, 2> met = meets(nodes_[at]);
+            for (std::size_t c = 2; c-- > 0;)
+                if (met[c]) stack[waiting++] = nodes_[at].child[c];
             continue;
         }
         const std::uint32_t leaf = at & ~kLeafBit;
         for (std::uint32_t i = leaf * kLeaf; i < leaf_end(leaf); ++i) {
             const Triangle& v = vertices_[i];
             if (v[0] == vertex || v[1] == vertex || v[2] == vertex) continue;
-            if (crosses(corners_[i])) return true;
+            if (crosses(corners(i))) return true;
         }
     }
     return false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/large_pages.h"
 #include "sinew/core.h"
 
 namespace sinew {
@@ -21,11 +22,11 @@ struct SurfacePoint {
 };
 
 /// A binary tree along the curve of Morton (1966) through the middles of the triangles (Lauterbach et al. 2009);
-/// leaves of four triangles. Built in O(T); about 70 bytes per triangle. Const and reentrant after construction.
+/// leaves of four triangles. Built in O(T); about 40 bytes per triangle. Const and reentrant after construction.
 /// Degenerate triangles are segments and points: they are found like others, but never block the line of sight.
 class TriangleTree {
 public:
-    /// Copies the corners. `triangles` may be empty.
+    /// Copies what it is given. `triangles` may be empty.
     TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context = nullptr);
 
     /// The nearest point within `reach` (scene units, inclusive). Ties go to the triangle with the lowest
@@ -38,26 +39,24 @@ public:
     bool blocked(const Point3& a, const Point3& b, std::uint32_t vertex, double slack) const;
 
 private:
-    using Place = std::array<float, 3>;
-    struct Box {
-        Place low, high;
-    };
     /// A range of leaves that is divided in two. A child is a node, or a leaf with kLeafBit.
     struct Node {
-        std::array<Box, 2> box;
+        std::array<std::array<float, 2>, 3> low, high;  // by axis: of the boxes of both children
         std::array<std::uint32_t, 2> child;
     };
-    using Corners = std::array<Place, 3>;
     struct Builder;
     static constexpr std::uint32_t kLeafBit = 0x80000000u, kLeaf = 4;
     std::uint32_t leaf_end(std::uint32_t leaf) const;
+    std::array<Point3, 3> corners(std::uint32_t i) const {
+        const auto at = [&](std::size_t k) { return to_point(positions_[vertices_[i][k]]); };
+        return {at(0), at(1), at(2)};
+    }
 
-    std::vector<Node> nodes_;  // by the last leaf of their first half
+    LargeVector<Node> nodes_;  // by the last leaf of their first half
     std::uint32_t root_ = kLeafBit;
-    Box box_{};
     std::vector<std::uint32_t> order_;  // triangles in the order of the leaves
-    std::vector<Corners> corners_;      // in that order
-    std::vector<Triangle> vertices_;    // in that order
+    LargeVector<Triangle> vertices_;    // in that order
+    LargeVector<Vec3> positions_;
 };
 
 }  // namespace sinew

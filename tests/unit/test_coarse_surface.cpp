@@ -130,18 +130,18 @@ TEST(CoarseSurface, RestrictsMatricesAsFieldsAreRead) {
         ASSERT_LT(coarse.size(), sheet.nodes.size() / 2);
         std::vector<double> y, x;
         for (std::size_t i = 0; i < coarse.size(); ++i) y.push_back(std::sin(3.0 * static_cast<double>(i)));
-        std::vector<MatrixEntry> d, b;
+        const auto d = [](std::uint32_t node) { return 1.0 + node % 7; };
+        const auto b = [](std::uint32_t node, const auto& add) { add(node % 2, 0.5 + node % 5); };
         double dx = 0, lx = 0;
         std::array<double, 2> bx{};
         for (const std::uint32_t node : sheet.nodes) {
             x.push_back(coarse.at(y, node));
-            d.push_back({node, node, 1.0 + node % 7});
-            dx += d.back().value * x.back() * x.back();
-            b.push_back({node, node % 2, 0.5 + node % 5});
-            bx[node % 2] += b.back().value * x.back();
+            dx += d(node) * x.back() * x.back();
+            b(node, [&](std::uint32_t column, double value) { bx[column] += value * x.back(); });
         }
         for (const MeshSurface::Edge& e : sheet.surface.edges) lx += e.weight * std::pow(x[e.a] - x[e.b], 2);
-        EXPECT_NEAR(square(coarse.restricted_diagonal(d, nullptr), y), dx, 1e-5 * dx);
+        EXPECT_NEAR(square(coarse.restricted({}, d, nullptr), y), dx, 1e-5 * dx);
+        EXPECT_NEAR(square(coarse.restricted(sheet.surface.edges, d, nullptr), y), lx + dx, 1e-5 * (lx + dx));
         double edges = 0;
         for (const MeshSurface::Edge& e : coarse.restricted(sheet.surface.edges, nullptr))
             edges += e.weight * std::pow(y[e.a] - y[e.b], 2);

@@ -37,9 +37,9 @@ struct Face {
     }
     bool is_separate(std::uint32_t joint, bool from_eye, const Point3& p, bool solid = true) const {
         const MeshSurface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
-        const std::vector<SurfacePart> parts = split_parts(c.mesh(), surface, nullptr);
-        EXPECT_EQ(parts.size(), 2u);
-        const EnclosedJoints joints(c.mesh(), c.skeleton, make_bones(c.skeleton), parts,
+        const SurfaceParts parts = split_parts(c.mesh(), surface, nullptr);
+        EXPECT_EQ(parts.part.size(), 2u);
+        const EnclosedJoints joints(c.mesh(), c.skeleton, make_bones(c.skeleton), parts.part,
                                     [&](const Point3&) { return solid; });
         return joints.is_separate(joint, surface.component[surface.node_of[from_eye ? first_of_eye : 0]], p);
     }

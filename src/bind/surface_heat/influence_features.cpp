@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "core/body_part.h"
 #include "core/joint_axes.h"
+#include "core/lists.h"
 #include "core/median.h"
+#include "core/sums.h"
 #include "core/vectors.h"
 #include "weights/power.h"
 
@@ -19,7 +23,8 @@ constexpr double kShort = 0.01;           // share of the size: added to lengths
 constexpr double kDeep = 12;
 constexpr double kAlong = 0.998;
 
-double log_of(double x) { return 0.693147180559945309417232121 * portable_log2(x); }
+constexpr double kLogOf2 = 0.693147180559945309417232121;
+double log_of(double x) { return kLogOf2 * portable_log2(x); }
 double limit(double x, double least, double most) { return std::clamp(x, least, most); }
 
 double length_of(const Bone& bone) { return norm(to_point(bone.tail) - to_point(bone.head)); }
@@ -41,18 +46,21 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
       size_(static_cast<double>(task.unit)),
       facts_(set.joints.size()) {
     for (std::uint32_t slot = 0; slot < set.joints.size(); ++slot) slot_[set.joints[slot]] = slot;
-    std::vector<double> rows_at(surface.nodes(), 0);
+    std::vector<std::uint32_t> rows_at(surface.nodes(), 0);
     for (const std::uint32_t v : rows.vertices) ++rows_at[surface.node_of[v]];
-    double whole = 0;
-    for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
+    part_of_.resize(rows.vertices.size());
+    mass_.resize(rows.vertices.size());
+    sum_.resize(rows.vertices.size());
+    parallel_for(task.context, mass_.size(), 4096, [&](std::size_t i) {
         const std::uint32_t node = surface.node_of[rows.vertices[i]];
-        mass_.push_back(surface.mass[node] / rows_at[node]);
-        whole += mass_.back();
+        part_of_[i] = surface.component[node];
+        mass_[i] = surface.mass[node] / rows_at[node];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
             sum += static_cast<double>(rows.entries[i * rows.width + k].first);
-        sum_.push_back(sum > 0 ? sum : 1);
-    }
+        sum_[i] = sum > 0 ? sum : 1;
+    });
+    const double whole = std::accumulate(mass_.begin(), mass_.end(), 0.0);
     for (double& m : mass_) m /= whole;
     collect_bones();
     measure_edges();
@@ -110,55 +118,83 @@ void InfluenceFeatures::collect_bones() {
 
 void InfluenceFeatures::measure_edges() {
     edge_.assign(surface_.nodes(), 0);
-    std::vector<double> count(surface_.nodes(), 0);
-    for (const MeshSurface::Edge& e : surface_.edges) {
-        const double length = norm(to_point(task_.mesh.positions[surface_.vertex_of[e.a]]) -
-                                   to_point(task_.mesh.positions[surface_.vertex_of[e.b]]));
-        for (const std::uint32_t node : {e.a, e.b}) edge_[node] += length, ++count[node];
-    }
+    std::vector<std::uint32_t> count(surface_.nodes(), 0);
+    const auto place = [&](std::uint32_t node) { return to_point(task_.mesh.positions[surface_.vertex_of[node]]); };
+    each_key_range(task_.context, surface_.nodes(), [&](const auto& is_mine) {
+        for (const MeshSurface::Edge& e : surface_.edges) {
+            if (!is_mine(e.a) && !is_mine(e.b)) continue;
+            const double length = norm(place(e.a) - place(e.b));
+            for (const std::uint32_t node : {e.a, e.b})
+                if (is_mine(node)) edge_[node] += length, ++count[node];
+        }
+    });
     for (std::size_t node = 0; node < edge_.size(); ++node)
         if (count[node] > 0) edge_[node] /= count[node];
 }
 
 void InfluenceFeatures::measure_parts() {
+    struct Part {
+        double area = 0;
+        std::map<std::uint32_t, double> weight;  // by slot
+    };
+    struct Sum {
+        std::map<std::uint32_t, Part> parts;
+        std::uint32_t last = kNone;  // the part of the last row: few rows change it
+        Part* part = nullptr;
+        std::vector<double*> weight;  // in that part, by slot
+    };
+    const auto sum = sum_of<Sum>(
+        task_.context, mass_.size(),
+        [&](Sum& to, std::size_t i) {
+            if (const std::uint32_t part = part_of_[i]; part != to.last) {
+                to.last = part;
+                to.part = &to.parts[part];
+                to.weight.assign(facts_.size(), nullptr);
+            }
+            to.part->area += mass_[i];
+            for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
+                const auto& [strength, joint] = rows_.entries[i * rows_.width + k];
+                double*& weight = to.weight[slot_of(joint)];
+                if (!weight) weight = &to.part->weight[slot_of(joint)];
+                *weight += mass_[i] * static_cast<double>(strength) / sum_[i];
+            }
+        },
+        [](Sum& to, const Sum& more) {
+            for (const auto& [number, part] : more.parts) {
+                Part& own = to.parts[number];
+                own.area += part.area;
+                for (const auto& [slot, weight] : part.weight) own.weight[slot] += weight;
+            }
+        });
     parts_.resize(surface_.components);
-    std::uint32_t last = kNone;
-    std::vector<double*> of_last(facts_.size(),
-                                 nullptr);  // weights in the part of the last row: few rows change it
-    for (std::size_t i = 0; i < mass_.size(); ++i) {
-        PartFacts& part = parts_[part_of(i)];
-        if (part_of(i) != last) of_last.assign(facts_.size(), nullptr);
-        last = part_of(i);
-        part.area += mass_[i];
-        for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
-            const auto& [strength, joint] = rows_.entries[i * rows_.width + k];
-            double*& weight = of_last[slot_of(joint)];
-            if (!weight) weight = &part.weight[slot_of(joint)];
-            *weight += mass_[i] * static_cast<double>(strength) / sum_[i];
+    for (const auto& [number, part] : sum.parts) {
+        PartFacts& own = parts_[number];
+        own.area = part.area;
+        for (const auto& [slot, weight] : part.weight) {
+            facts_[slot].territory += weight;
+            own.share.emplace_back(slot, weight / part.area);
+            own.largest = std::max(own.largest, own.share.back().second);
         }
     }
-    for (PartFacts& part : parts_)
-        for (auto& [slot, weight] : part.weight) {
-            facts_[slot].territory += weight;
-            weight /= part.area;
-            part.largest = std::max(part.largest, weight);
-        }
 }
 
 void InfluenceFeatures::measure_thickness() {
     std::vector<double> from_bones(mass_.size());
-    const auto slot_at = [&](std::size_t row) { return slot_of(rows_.entries[row * rows_.width].second); };
+    std::vector<std::uint32_t> strongest(mass_.size(), kNone);
     parallel_for(task_.context, mass_.size(), 1024, [&](std::size_t i) {
         if (rows_.kept[i] == 0) return;
-        const JointFacts& strongest = facts_[slot_at(i)];
-        from_bones[i] = distance(place(i), {&bone_at_[strongest.first_bone], strongest.bones});
+        strongest[i] = slot_of(rows_.entries[i * rows_.width].second);
+        const JointFacts& joint = facts_[strongest[i]];
+        from_bones[i] = distance(place(i), {&bone_at_[joint.first_bone], joint.bones});
     });
     std::vector<std::vector<double>> own(facts_.size());
     for (std::size_t i = 0; i < mass_.size(); ++i)
-        if (rows_.kept[i] > 0) own[slot_at(i)].push_back(from_bones[i]);
+        if (strongest[i] != kNone) own[strongest[i]].push_back(from_bones[i]);
+    parallel_for(task_.context, own.size(), 1,
+                 [&](std::size_t slot) { facts_[slot].thickness = median(own[slot]); });
     std::vector<double> known;
     for (std::size_t slot = 0; slot < own.size(); ++slot)
-        if (!own[slot].empty()) known.push_back(facts_[slot].thickness = median(own[slot]));
+        if (!own[slot].empty()) known.push_back(facts_[slot].thickness);
     const double typical = known.empty() ? 0.05 * size_ : median(known);
     // A joint without vertices: as thick as the next joint above that has some.
     for (std::size_t slot = 0; slot < own.size(); ++slot) {
@@ -244,17 +280,23 @@ void InfluenceFeatures::describe_mesh() {
     for (const Bone& bone : bones_)
         links += std::any_of(links_.begin(), links_.end(),
                              [&](const Bone& link) { return link.joint == bone.joint && link.tail == bone.tail; });
-    std::vector<double> edges, thick;
-    double roots = 0, largest = 0, count = 0, squares = 0;
-    for (std::size_t i = 0; i < mass_.size(); ++i) {
-        edges.push_back(edge_[surface_.node_of[rows_.vertices[i]]]);
-        double sum = 0, most_here = 0;
-        for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
-            const double w = static_cast<double>(rows_.entries[i * rows_.width + k].first) / sum_[i];
-            sum += std::sqrt(w), most_here = std::max(most_here, w);
-        }
-        roots += mass_[i] * sum, largest += mass_[i] * most_here;
-    }
+    std::vector<double> edges(mass_.size()), thick;
+    struct Sum {
+        double roots = 0, largest = 0;
+    };
+    const auto [roots, largest] = sum_of<Sum>(
+        task_.context, mass_.size(),
+        [&](Sum& to, std::size_t i) {
+            edges[i] = edge_[surface_.node_of[rows_.vertices[i]]];
+            double sum = 0, most_here = 0;
+            for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
+                const double w = static_cast<double>(rows_.entries[i * rows_.width + k].first) / sum_[i];
+                sum += std::sqrt(w), most_here = std::max(most_here, w);
+            }
+            to.roots += mass_[i] * sum, to.largest += mass_[i] * most_here;
+        },
+        [](Sum& to, const Sum& more) { to.roots += more.roots, to.largest += more.largest; });
+    double count = 0, squares = 0;
     for (const JointFacts& own : facts_) thick.push_back(own.thickness);
     for (const PartFacts& part : parts_) count += part.area > 0, squares += part.area * part.area;
     const auto joints = static_cast<double>(facts_.size()), nodes = static_cast<double>(mass_.size());
@@ -281,6 +323,7 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
         const auto end = found.slot.begin() + static_cast<std::ptrdiff_t>(found.count);
         if (found.count == kMost || std::find(found.slot.begin(), end, slot) != end) return;
         found.slot[found.count] = slot;
+        found.logarithm[found.count] = portable_log2(w + kFloor);
         found.weight[found.count++] = w;
     };
     const std::size_t first = row * rows_.width;
@@ -300,7 +343,7 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
 void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, std::span<float> out) const {
     const Point3 p = place(row);
     const std::uint32_t vertex = rows_.vertices[row];
-    const PartFacts& part = parts_[part_of(row)];
+    const PartFacts& part = parts_[part_of_[row]];
     std::array<double, kMost> through, straight, linked;
     double nearest_through = INFINITY, nearest_straight = INFINITY, nearest_linked = INFINITY;
     for (std::size_t c = 0; c < among.count; ++c) {
@@ -327,7 +370,8 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
     }
     for (std::size_t c = 0; c < among.count; ++c) {
         const std::uint32_t slot = among.slot[c];
-        const auto on_part = part.weight.find(slot);
+        const auto on_part = std::lower_bound(part.share.begin(), part.share.end(), slot,
+                                              [](const auto& each, std::uint32_t s) { return each.first < s; });
         const JointFacts& own = facts_[slot];
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
         const double thick = own.thickness, length = own.length, w = among.weight[c];
@@ -342,7 +386,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         const std::array<double, kPair> numbers{
             w,
             std::sqrt(w),
-            log_of(w + 0.01),
+            kLogOf2 * among.logarithm[c],
             ratio(through[c], nearest_through),
             ratio(straight[c], nearest_straight),
             ratio(linked[c], nearest_linked),
@@ -358,7 +402,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
             has_parent ? weight(row, own.parent) : 0,
             children,
             limit(child_gap / thick, 0, kFar),
-            on_part == part.weight.end() ? 0 : on_part->second,
+            on_part == part.share.end() || on_part->first != slot ? 0 : on_part->second,
             largest,
             several / 8,
             std::sqrt(part.area),

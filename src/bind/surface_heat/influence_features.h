@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bind/heat_equation.h"
@@ -25,10 +25,12 @@ public:
     /// Larger sets have no features: they describe joints by each other, in quadratic time.
     static constexpr std::size_t kMostJoints = 1024;
 
+    static constexpr double kFloor = 0.01;  ///< a joint without heat may get weight
     /// Joints that may move a vertex, as slots of the set, and their present weights.
     struct Candidates {
         std::array<std::uint32_t, kMost> slot;
         std::array<double, kMost> weight;
+        std::array<double, kMost> logarithm;  ///< to base 2, of the weight plus kFloor
         std::size_t count = 0;
     };
 
@@ -62,16 +64,13 @@ private:
         double territory = 0;  // share of the area
     };
     struct PartFacts {
-        double area = 0;                         // share of the whole
-        std::map<std::uint32_t, double> weight;  // by slot, share of the part
+        double area = 0;                                      // share of the whole
+        std::vector<std::pair<std::uint32_t, double>> share;  // slots, ascending, and their shares of the part
         double largest = 0;
     };
 
     Point3 place(std::size_t row) const { return to_point(task_.mesh.positions[rows_.vertices[row]]); }
     Point3 head(std::uint32_t slot) const { return to_point(task_.skeleton.joints[set_.joints[slot]].position); }
-    std::uint32_t part_of(std::size_t row) const {
-        return surface_.component[surface_.node_of[rows_.vertices[row]]];
-    }
     std::uint32_t slot_of(std::uint32_t joint) const { return slot_[joint]; }
     double weight(std::size_t row, std::uint32_t slot) const;
     static double distance(const Point3& p, std::span<const SegmentRuler> bones);
@@ -94,9 +93,10 @@ private:
     double size_;                                  // longest side, scene units
     std::vector<JointFacts> facts_;
     std::vector<PartFacts> parts_;
-    std::vector<double> edge_;  // per node: mean length of its edges
-    std::vector<double> mass_;  // per row: share of the area
-    std::vector<double> sum_;   // per row: of its strengths
+    std::vector<double> edge_;            // per node: mean length of its edges
+    std::vector<std::uint32_t> part_of_;  // per row
+    std::vector<double> mass_;            // per row: share of the area
+    std::vector<double> sum_;             // per row: of its strengths
     std::vector<float> joint_;
     std::array<float, kMesh> mesh_{};
 };

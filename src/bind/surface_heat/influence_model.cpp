@@ -14,8 +14,6 @@ namespace {
 using Features = InfluenceFeatures;
 using namespace influence_model;
 
-// Added to weights before their logarithm is taken: a joint without heat may get weight.
-constexpr double kFloor = 0.01;
 // Smaller weights are not worth an influence.
 constexpr double kLeast = 0.003;
 // Limit of a feature in standard deviations: keeps the output bounded on unusual characters.
@@ -123,8 +121,7 @@ void InfluenceModel::correct(std::span<Features::Candidates> rows, std::span<con
         std::array<double, Features::kMost> logarithm;
         double largest = -INFINITY, sum = 0;
         for (std::size_t c = 0; c < among.count; ++c) {
-            logarithm[c] =
-                portable_log2(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(own[c]);
+            logarithm[c] = among.logarithm[c] + strength * kLog2e * static_cast<double>(own[c]);
             largest = std::max(largest, logarithm[c]);
         }
         own += among.count;

@@ -15,6 +15,7 @@ using Shares = std::map<std::uint32_t, double>;  // by joint
 
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
                             const PartRules& rules, Context* context, PartFacts& parts, SetRows& rows) {
+    if (std::find(parts.boneless.begin(), parts.boneless.end(), true) == parts.boneless.end()) return;
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
     std::vector<std::uint32_t> row_at(surface.nodes(), MeshSurface::none);  // per node
     std::vector<std::vector<std::uint32_t>> rows_of(surface.components);

@@ -187,9 +187,9 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const auto* const moved = std::get_if<MovedJoints>(&task.start);
     const auto kept_mesh = moved && moved->surface ? moved->surface : std::make_shared<const WeldedSurface>(task);
     const WeldedSurface& mesh = *kept_mesh;
-    const std::vector<SurfacePart> parts = split_parts(task.mesh, mesh.surface, task.context);
-    volume.set_parts(task, mesh.surface, parts);
-    const SurfaceView view{task, mesh, parts, rules.parts};
+    const SurfaceParts parts = split_parts(task.mesh, mesh.surface, task.context);
+    volume.set_parts(task, mesh.surface, parts.part);
+    const SurfaceView view{task, mesh, parts.part, rules.parts};
     InfluenceRows rows(task.row_shape());
     const auto bind_set = [&](const JointSet& set) -> Status {
         const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));

@@ -1,0 +1,26 @@
+// Sums over many items.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/parallel.h"
+
+namespace sinew {
+
+/// What add(sum, i) adds to a sum, at first Sum{}, for all i of [0, n). Of more than `together` items each so many
+/// have a sum of their own, which join(sum, part) adds in their order: the same bits on any number of threads.
+template <typename Sum, typename Add, typename Join>
+Sum sum_of(const Context* context, std::size_t n, const Add& add, const Join& join,
+           std::size_t together = std::size_t{1} << 16) {
+    std::vector<Sum> sums(n / together + 1);
+    parallel_chunks(context, n, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        Sum own{};
+        for (std::size_t i = begin; i < end; ++i) add(own, i);
+        sums[chunk] = std::move(own);
+    });
+    for (std::size_t k = 1; k < sums.size(); ++k) join(sums[0], sums[k]);
+    return std::move(sums[0]);
+}
+
+}  // namespace sinew
