@@ -5,7 +5,7 @@
 
 #include "gltf_maker.h"
 #include "io/fbx_objects.h"
-#include "io/gltf_scene.h"
+#include "io/fbx_write.h"
 #include "sinew/deform.h"
 #include "support.h"
 
@@ -54,7 +54,7 @@ Maker dressed_quad() {
 }
 
 Scene back(const Scene& scene, const SaveOptions& options = {}) {
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, options));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, options));
     EXPECT_EQ(file.report.notes, std::vector<std::string>()) << "nothing is left out";
     return must(load_bytes(file.bytes, "made.fbx"));
 }
@@ -150,7 +150,7 @@ TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
     json["attributes"]["WEIGHTS_0"] = m.vec4<float>(weights);
     json["indices"] = m.scalar<std::uint16_t>({0, 1, 2, 3, 4, 5});
     const Scene scene = must_read(m);
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     std::vector<std::string> warnings;
@@ -164,8 +164,8 @@ TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
 // The bytes do not depend on anything but the scene, and are those of their own records.
 TEST(FbxMake, IsAFileOfItsRecords) {
     const Scene scene = must_read(dressed_quad());
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
-    EXPECT_EQ(file.bytes, must(make_fbx(*scene.document, scene, *scene.weights, {})).bytes);
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
+    EXPECT_EQ(file.bytes, must(write_fbx(*scene.document, scene, *scene.weights, {})).bytes);
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     EXPECT_EQ(fbx.version(), 7500u);
@@ -174,7 +174,7 @@ TEST(FbxMake, IsAFileOfItsRecords) {
 
 TEST(FbxMake, MovesModelsOnly) {
     const Scene scene = must_read(dressed_quad());
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     std::vector<std::string> warnings;
