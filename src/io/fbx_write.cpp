@@ -39,7 +39,7 @@ Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const 
     SaveOptions plain = options;
     plain.decompress = true;
     plain.weight_format = WeightFormat::f32;
-    SINEW_TRY_LET(SavedFile glb, write_document(document, scene, weights, plain, true));
+    SINEW_TRY_LET(SavedFile glb, write_document(document, scene, weights, plain, true, true));
     SINEW_TRY_LET(SavedFile out, make_fbx(glb.bytes, document.name, document.files, options.fbx_unit));
     auto& notes = out.report.notes;
     notes.insert(notes.begin(), glb.report.notes.begin(), glb.report.notes.end());

@@ -51,9 +51,10 @@ struct SavedFile {
     std::vector<std::string> refers_to;  ///< external_uris of the file
 };
 
-/// The document with these weights, as GLB or as bare JSON with embedded buffers. gltf_save.cpp says how.
+/// The document with these weights, as GLB or as bare JSON with embedded buffers. gltf_save.cpp says how. fresh:
+/// for a file of another format, whose joints are all where the scene has them.
 Result<SavedFile> write_document(const Document& document, const Scene& scene, const SkinWeights& weights,
-                                 const SaveOptions& options, bool glb);
+                                 const SaveOptions& options, bool glb, bool fresh = false);
 
 /// Files that the document still refers to when it is saved: uris as written in the document.
 std::vector<std::string> external_uris(const Document& document, bool glb);

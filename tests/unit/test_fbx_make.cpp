@@ -182,6 +182,23 @@ TEST(FbxMake, MovesModelsOnly) {
     for (const FbxObjects::Link& link : objects[FbxObjects::root].sources) EXPECT_EQ(link.property, "");
 }
 
+// The matrix of a joint without weights may be a placeholder, which would be none any more at another place.
+TEST(FbxMake, JointsWithoutWeightsStandWhereTheSceneHasThem) {
+    Maker m = quad();
+    primitive(m)["attributes"]["JOINTS_0"] = m.vec4<std::uint8_t>({1, 2, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0});
+    m.json["skins"][0] = {{"inverseBindMatrices", m.accessor(bind_matrices({0, 0, 0.5f}), "MAT4", 16)},
+                          {"joints", {3, 1, 2}}};
+    m.json["nodes"][1]["translation"] = {3, 4, 0};
+    m.json["nodes"][1]["rotation"] = {0, 0, 0.6, 0.8};
+    m.json["nodes"].push_back({{"name", "root"}, {"children", {1}}});
+    m.json["scenes"][0]["nodes"] = {0, 3};
+    for (const Scene& scene : {must_read(m), back(must_read(m))}) {
+        const Vec3 root = scene.skeleton.joints[0].position, hip = scene.skeleton.joints[1].position;
+        EXPECT_EQ(scene.skeleton.joints[1].name, "hip");
+        EXPECT_NEAR(std::hypot(root.x - hip.x, root.y - hip.y, root.z - hip.z), 5, 1e-5);
+    }
+}
+
 // A mesh without a skin keeps its node and its place, and two nodes may share it.
 TEST(FbxMake, KeepsPropsAtTheirNodes) {
     Maker m = quad();
