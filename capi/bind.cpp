@@ -225,6 +225,7 @@ json settings_json() {
     add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
         "f32");
+    add("fbx-unit", "choice", "Output", words_of(fbx_unit_words), "cm or m, of a new FBX", "cm");
     add("repair-matrices", "flag", "Output", words_of(kSwitch),
         "Write inverse bind matrices that are missing or zero, as the nodes' rest pose gives them", "off");
     return out;
@@ -264,6 +265,22 @@ snw_status save_with(const snw_model* model, const snw_weights* weights, const s
         if (notes) *notes = new_text(lines(report.notes));
         return Done{};
     });
+}
+
+snw_status save_bytes(decltype(io::save_glb_bytes)* write, const snw_model* model, const snw_weights* weights,
+                      const snw_settings* settings, Clips clips, snw_bytes** notes, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    std::unique_ptr<snw_bytes> file;
+    const snw_status status =
+        save_with(model, weights, settings, clips, notes,
+                  [&](const io::Scene& scene, const io::SaveOptions& options, io::SaveReport& report) -> Status {
+                      SINEW_TRY_LET(const auto made, write(scene, weights->weights, options, &report));
+                      file.reset(new_text({reinterpret_cast<const char*>(made.data()), made.size()}));
+                      return Done{};
+                  });
+    if (status == SNW_OK) *out = file.release();
+    return status;
 }
 
 /// The edit list as parse_edits reads it. The model keeps the last one: finding its vertices takes longer than
@@ -557,18 +574,12 @@ snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, cons
 snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                                  const snw_animation* animations, size_t count, snw_bytes** notes,
                                  snw_bytes** out) {
-    if (!out) return missing("out");
-    *out = nullptr;
-    std::unique_ptr<snw_bytes> glb;
-    const snw_status status =
-        save_with(model, weights, settings, {animations, count}, notes,
-                  [&](const io::Scene& scene, const io::SaveOptions& options, io::SaveReport& report) -> Status {
-                      SINEW_TRY_LET(const auto made, io::save_glb_bytes(scene, weights->weights, options, &report));
-                      glb.reset(new_text({reinterpret_cast<const char*>(made.data()), made.size()}));
-                      return Done{};
-                  });
-    if (status == SNW_OK) *out = glb.release();
-    return status;
+    return save_bytes(io::save_glb_bytes, model, weights, settings, {animations, count}, notes, out);
+}
+
+snw_status snw_save_fbx(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                        const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out) {
+    return save_bytes(io::save_fbx_bytes, model, weights, settings, {animations, count}, notes, out);
 }
 
 snw_status snw_save_file(const snw_model* model, const snw_weights* weights, const snw_settings* settings,

@@ -8,7 +8,8 @@
  * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose; snw_render_png: a picture of
  * it
  * - snw_check_json: whether a skin is fit to ship; snw_compare_json: two of them compared
- * - snw_save_glb: the file with its new weights; snw_save_glb_animated: with new animations, too
+ * - snw_save_glb: the file with its new weights; snw_save_glb_animated: with new animations, too; snw_save_fbx: as
+ * FBX
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
  * null on failure; snw_error() then has one sentence with the broken rule, the place, and what to do. Calls
@@ -92,8 +93,9 @@ snw_status snw_settings_new(snw_settings** out);
 /* "method" sets all other options of bind to its preset, so it comes first; "as-published" sets some of them, so it
  * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
  * with * and ?; "" empties the list; one that matches no joint is a warning of the report, or with "strict" on an
- * error), "weight-format", "repair-matrices" (on, off: of snw_save_glb, docs/formats.md), and "keep-volume" (on,
- * off): the binding keeps its volume, for snw_binding_rebind and for a faster snw_binding_move. */
+ * error), "weight-format", "repair-matrices" (on, off: of snw_save_glb, docs/formats.md), "fbx-unit" (cm, m: of
+ * snw_save_fbx), and "keep-volume" (on, off): the binding keeps its volume, for snw_binding_rebind and for a faster
+ * snw_binding_move. */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
 /* The value of an option. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
@@ -535,8 +537,12 @@ typedef struct snw_animation {
  * Notes report poses that the format cannot represent exactly. */
 snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                                  const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out);
-/* The same into a file, whose name ends in .glb, .vrm or .gltf. Beside a .gltf the files are copied to which the
- * model refers. All is written, or nothing; SNW_IO: the operating system refused to. */
+/* The same as FBX: the FBX that the model was opened from, where only weights change, otherwise a new one
+ * (docs/formats.md#written-files). */
+snw_status snw_save_fbx(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                        const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out);
+/* The same into a file, whose name ends in .glb, .vrm, .gltf or .fbx. Beside a .gltf the files are copied to which
+ * the model refers. All is written, or nothing; SNW_IO: the operating system refused to. */
 snw_status snw_save_file(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                          const snw_animation* animations, size_t count, const char* path, snw_bytes** notes);
 /* Weights JSON (docs/formats.md). */

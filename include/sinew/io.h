@@ -331,6 +331,9 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
 /// The same into memory, as GLB.
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
                                               const SaveOptions& options = {}, SaveReport* report = nullptr);
+/// As FBX: the file that was read, if only its weights change, or a new one.
+Result<std::vector<std::byte>> save_fbx_bytes(const Scene& scene, const SkinWeights& weights,
+                                              const SaveOptions& options = {}, SaveReport* report = nullptr);
 
 /// A new scene from plain arrays (OBJ reading, generated characters); saving it writes a fresh GLB.
 Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> triangles, Skeleton skeleton,

@@ -1,7 +1,7 @@
 // The core as promises: one open character, in a worker of its own. A bind is stopped by a flag in memory that both
 // share. Without shared memory (a page that is not cross-origin isolated), or if the core does not react, the worker is
 // terminated.
-import {SinewError, type Animation, type Arrays, type Core, type Early, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Shown, type Template} from './core.js';
+import {SinewError, type Animation, type Arrays, type Core, type Early, type Format, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Shown, type Template} from './core.js';
 import type {Answer, Request, Setup} from './worker.js';
 
 type Result<Name extends keyof Core> = Core[Name] extends (...args: never[]) => infer T ? T : never;
@@ -84,7 +84,8 @@ export class Character {
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
   defects = () => this.call<Result<'defects'>>('defects');
   volume = (settings: Settings, most: number) => this.call<Float32Array | null>('volume', settings, most);
-  saveGlb = (settings: Settings, animation: Animation | null = null) => this.call<Result<'saveGlb'>>('saveGlb', settings, animation);
+  save = (format: Format, settings: Settings, animation: Animation | null = null) =>
+    this.call<Result<'save'>>('save', format, settings, animation);
   saveWeights = () => this.call<Uint8Array>('saveWeights');
   command = (settings: Settings) => this.call<string>('command', settings);
 

@@ -6,8 +6,8 @@ export interface CoreModule {
   HEAPU8: Uint8Array;
   /** The decoder used by web/core/draco, once it is loaded. */
   draco?: object;
-  /** Reads FBX: the answer of web/core/fbx.cpp; only while a file that needs it is opened. */
-  fbx?: (bytes: Uint8Array, name: string) => Uint8Array;
+  /** What web/core/fbx.cpp does; only while a file that needs it is opened or saved. */
+  fbx?: (task: number, bytes: Uint8Array, more: Uint8Array, name: string) => Uint8Array;
   /** Only in a module with threads. */
   wasmMemory?: {buffer: ArrayBufferLike};
   FS: {
@@ -215,6 +215,9 @@ export interface Defects {
   triangles: Uint8Array;
   edges: Uint32Array;
 }
+
+/** Of a saved character. */
+export type Format = 'glb' | 'fbx';
 
 export interface NamedPose {
   name: string;
@@ -881,8 +884,9 @@ export class Core {
   }
 
   /** The file with its new weights: the same bytes as `sinew bind` writes, unless an animation is added. */
-  saveGlb(settings: Settings, animation: Animation | null = null): {bytes: Uint8Array; notes: string[]} {
-    if (this.made && !animation) return {bytes: this.made.slice(), notes: []};
+  /** An opened FBX is saved as FBX with only its weights changed, unless there is an animation. */
+  save(format: Format, settings: Settings, animation: Animation | null = null): {bytes: Uint8Array; notes: string[]} {
+    if (this.made && !animation && format === 'glb') return {bytes: this.made.slice(), notes: []};
     this.need(this.weights || this.own, 'bind first');
     const bytesOf = (values: Float64Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     const at: number[] = [];
@@ -894,8 +898,8 @@ export class Core {
         at.push(this.putBytes(new Uint8Array(new Uint32Array([at[0], Number(step), times.length, at[1], at[2]]).buffer)));
       }
       return this.withSettings(settings, (s) => {
-        this.check(this.m._snw_save_glb_animated(this.model, this.current(), s, at[3] ?? 0, at.length ? 1 : 0,
-                                                 this.out + 4, this.out));
+        const save = format === 'fbx' ? this.m._snw_save_fbx : this.m._snw_save_glb_animated;
+        this.check(save(this.model, this.current(), s, at[3] ?? 0, at.length ? 1 : 0, this.out + 4, this.out));
         const [bytes, notes] = new Uint32Array(this.heap.buffer, this.out, 2);
         const text = this.textOf(notes);
         return {bytes: this.bytesOf(bytes), notes: text ? text.split('\n') : []};

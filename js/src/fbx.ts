@@ -1,4 +1,4 @@
-// FBX is read by a module of its own (web/core/fbx.cpp), which is loaded for the first such file.
+// FBX is read and written by a module of its own (web/core/fbx.cpp), which is loaded when there is such a file.
 import type {CoreModule, OpenFile} from './core';
 
 /** The emscripten module. */
@@ -9,7 +9,7 @@ export interface FbxModule {
   lengthBytesUTF8(text: string): number;
   _malloc(size: number): number;
   _free(at: number): void;
-  _sinew_fbx_read(bytes: number, size: number, name: number, length: number): number;
+  _sinew_fbx(task: number, bytes: number, size: number, more: number, moreSize: number, name: number, length: number): number;
 }
 
 const isFbx = ({name, bytes}: {name: string; bytes: Uint8Array}) =>
@@ -19,20 +19,24 @@ const isFbx = ({name, bytes}: {name: string; bytes: Uint8Array}) =>
 export const needsFbx = (file: Pick<OpenFile, 'name' | 'bytes' | 'skeleton'>): boolean =>
   isFbx(file) || (file.skeleton !== undefined && isFbx(file.skeleton));
 
-/** A reader that finds textures among the files beside. */
-export function fbxReader(m: FbxModule, beside: OpenFile['beside'] = []): NonNullable<CoreModule['fbx']> {
+/** Does the tasks of web/core/fbx.h; finds textures among the files beside. */
+export function fbxWorker(m: FbxModule, beside: OpenFile['beside'] = []): NonNullable<CoreModule['fbx']> {
   m.FS.mkdirTree('/model');
   for (const {path, bytes} of beside) {
     m.FS.mkdirTree(`/model/${path}`.replace(/\/[^/]*$/, ''));
     m.FS.writeFile(`/model/${path}`, bytes);
   }
-  return (bytes, name) => {
+  const put = (bytes: Uint8Array) => {
+    const at = m._malloc(bytes.length + 1);
+    if (at) m.HEAPU8.set(bytes, at);
+    return at;
+  };
+  return (task, bytes, more, name) => {
     const size = m.lengthBytesUTF8(name) + 1;
-    const [at, nameAt, length] = [m._malloc(bytes.length + 1), m._malloc(size), m._malloc(4)];
-    if (!at) return new Uint8Array();
-    m.HEAPU8.set(bytes, at);
+    const [at, moreAt, nameAt, length] = [put(bytes), put(more), m._malloc(size), m._malloc(4)];
+    if (!at || !moreAt) return new Uint8Array();
     m.stringToUTF8(name, nameAt, size);
-    const answer = m._sinew_fbx_read(at, bytes.length, nameAt, length);
+    const answer = m._sinew_fbx(task, at, bytes.length, moreAt, more.length, nameAt, length);
     return m.HEAPU8.slice(answer, answer + new Uint32Array(m.HEAPU8.buffer, length, 1)[0]);
   };
 }

@@ -1,7 +1,7 @@
 // sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
 import {Character} from './character.js';
 import {
-  SinewError, inWords, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option,
+  SinewError, inWords, type Arrays, type Format, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option,
   type Question, type Rig, type Settings, type Template,
 } from './core.js';
 
@@ -33,11 +33,13 @@ export interface WeightOptions {
   pose?: Float64Array;
 }
 
-/** How a GLB is written. */
+/** How a file is written. */
 export interface OutputOptions {
-  /** How it stores weights. */
+  /** How a GLB stores weights. */
   weightFormat?: 'f32' | 'u16' | 'u8';
   repairMatrices?: Flag;
+  /** Of a new FBX. */
+  fbxUnit?: 'cm' | 'm';
 }
 
 /** The options of `sinew bind` in camel case, and how a bind reports. */
@@ -158,20 +160,34 @@ export class Binding {
 
   /** The character as GLB: the bytes that `sinew bind` writes with these options. */
   async glb(options: WeightOptions & OutputOptions = {}): Promise<Uint8Array> {
-    const {settings} = await this.weigh(options);
-    return (await this.character.saveGlb(settings)).bytes;
+    return this.save('glb', options);
+  }
+
+  /** The character as FBX: an FBX with only its weights changed, or a new one: the bytes that `sinew bind` writes. */
+  async fbx(options: WeightOptions & OutputOptions = {}): Promise<Uint8Array> {
+    return this.save('fbx', options);
+  }
+
+  private last: Promise<unknown> = Promise.resolve();
+  /** Computes weights and does something with them before others are computed. */
+  private weighed<T>(options: WeightOptions, use: (settings: Settings) => Promise<T>): Promise<T> {
+    const done = this.last.then(async () => use((await this.weigh(options)).settings));
+    this.last = done.catch(() => {});
+    return done;
+  }
+
+  private save(format: Format, options: WeightOptions & OutputOptions) {
+    return this.weighed(options, async (settings) => (await this.character.save(format, settings)).bytes);
   }
 
   /** Weights JSON (docs/formats.md). */
   async weightsJson(options: WeightOptions = {}): Promise<string> {
-    await this.weigh(options);
-    return new TextDecoder().decode(await this.character.saveWeights());
+    return this.weighed(options, async () => new TextDecoder().decode(await this.character.saveWeights()));
   }
 
   /** The places where an answer about these weights is likely worth most. An edit answers each (docs/edits.md). */
   async questions(top = 10, options: WeightOptions = {}): Promise<Question[]> {
-    await this.weigh(options);
-    return this.character.questions(top);
+    return this.weighed(options, () => this.character.questions(top));
   }
 
   /** Ends the worker of this binding and gives its memory back. */
@@ -198,13 +214,13 @@ async function bindIn(character: Character, load: () => Promise<ModelInfo>, opti
   try {
     const work = async () => {
       if ('edits' in options || 'pose' in options)
-        throw new SinewError('usage', 'edits and pose change weights: give them to weights or glb');
+        throw new SinewError('usage', 'edits and pose change weights: give them to weights, glb or fbx');
       const settings = settingsOf(options);
       const rows: Option[] = await character.options();
       await load();
       const {report, coverage} = await character.bind(settings, onProgress);
       const {joints} = await character.describe(settings);
-      const fixed = rows.filter((row) => row.group !== 'Weights' && row.name !== 'weight-format').map((row) => row.name);
+      const fixed = rows.filter((row) => row.group !== 'Weights' && row.group !== 'Output').map((row) => row.name);
       return new Binding(character, settings, new Set([...fixed, 'exclude', 'include', 'strict']), joints, report, coverage);
     };
     return await Promise.race([work(), aborted]);
@@ -235,7 +251,7 @@ async function fileOf(model: Uint8Array | ArrayBuffer | Blob | ModelFile, what: 
   };
 }
 
-/** Binds a character of a file: a GLB, glTF, VRM or OBJ as bytes, as a Blob or File, or with the files that belong to it. */
+/** Binds a character of a file: a GLB, glTF, VRM, FBX or OBJ as bytes, as a Blob or File, or with the files that belong to it. */
 export async function bind(model: Uint8Array | ArrayBuffer | Blob | ModelFile, options: BindOptions = {}): Promise<Binding> {
   const file = await fileOf(model, 'bind');
   const character = new Character({threads: options.threads});

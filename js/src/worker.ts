@@ -6,7 +6,7 @@
 import {hasThreads} from './built.js';
 import {Core, SinewError, type CoreModule, type Early, type OpenFile} from './core.js';
 import {needsDraco} from './draco.js';
-import {fbxReader, needsFbx, type FbxModule} from './fbx.js';
+import {fbxWorker, needsFbx, type FbxModule} from './fbx.js';
 
 export interface Request {
   id: number;
@@ -96,15 +96,19 @@ async function start(threads: boolean): Promise<CoreModule> {
     create(inNode ? {wasmBinary: await bytesOf(FILES.wasm, 'the core'), meshopt} : {locateFile: () => FILES.wasm.href, meshopt}));
 }
 
-/** What a file needs beside the core. The decoder is kept; the reader of FBX is not, because its memory never shrinks. */
-async function prepare(m: CoreModule, file: OpenFile) {
+async function fbx(what: string, beside?: OpenFile['beside']) {
+  const create: Create<FbxModule> = await from(FILES.fbx, what, () => script(FILES.fbx));
+  const {unzlibSync} = await from(FILES.inflate, what, () => import(/* @vite-ignore */ /* webpackIgnore: true */ FILES.inflate.href));
+  return fbxWorker(await create({wasmBinary: await bytesOf(FILES.fbxWasm, what), inflate: unzlibSync}), beside);
+}
+
+/** What a call needs beside the core. The decoder is kept; the module of FBX is not, because its memory never shrinks. */
+async function prepare(m: CoreModule, {call, args}: Request) {
   m.fbx = undefined;
-  if (needsFbx(file)) {
-    const what = `${file.name}: the reader of FBX`;
-    const create: Create<FbxModule> = await from(FILES.fbx, what, () => script(FILES.fbx));
-    const {unzlibSync} = await from(FILES.inflate, what, () => import(/* @vite-ignore */ /* webpackIgnore: true */ FILES.inflate.href));
-    m.fbx = fbxReader(await create({wasmBinary: await bytesOf(FILES.fbxWasm, what), inflate: unzlibSync}), file.beside);
-  }
+  if (call === 'save' && args[0] === 'fbx') m.fbx = await fbx('the writer of FBX');
+  if (call !== 'open' && call !== 'load') return;
+  const file = args[0] as OpenFile;
+  if (needsFbx(file)) m.fbx = await fbx(`${file.name}: the reader of FBX`, file.beside);
   if (m.draco || !needsDraco(file)) return;
   const wasmBinary = await bytesOf(FILES.dracoWasm, `${file.name}: the decoder for Draco`);
   m.draco = await (await script(FILES.draco))({wasmBinary});
@@ -130,6 +134,7 @@ async function connect(): Promise<Port> {
 
 let ready: Promise<{module: CoreModule; core: Core}> | null = null;
 let flag: Int32Array | null = null;
+let last = Promise.resolve();  // calls are answered one after the other
 
 async function begin(setup: Setup) {
   flag = setup.flag;
@@ -137,13 +142,14 @@ async function begin(setup: Setup) {
   return {module, core: new Core(module, () => flag !== null && Atomics.load(flag, 0) === 1, setup.lenient)};
 }
 
-async function answer({id, call, args}: Request) {
+async function answer(request: Request) {
+  const {id, call, args} = request;
   // Progress is posted from inside the core, where no promise is resolved until it returns.
   const {post: send} = await port;
   const post = (value: object, transfer: Transferable[] = []) => send({id, ...value}, transfer);
   try {
     const {module, core} = await ready!;
-    if (call === 'open' || call === 'load') await prepare(module, args[0] as OpenFile);
+    await prepare(module, request);
     const progress = (stage: string, fraction: number) => post({progress: {stage, fraction}});
     const early = (result: Early) => post({early: result}, buffersOf(result));
     const all = call === 'bind' ? [args[0], progress, args[1], early] : args;
@@ -160,7 +166,7 @@ async function answer({id, call, args}: Request) {
 
 function receive(data: Request | {setup: Setup}) {
   if ('setup' in data) ready = begin(data.setup);
-  else void answer(data);
+  else last = last.then(() => answer(data));
 }
 
 const port = connect();

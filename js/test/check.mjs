@@ -37,6 +37,17 @@ for (const [file, out] of [[{name: 'tube.obj', bytes: read('tube.obj'), skeleton
 }
 await refused('usage', /with_clips/, () => bind({name: 'tube.obj', bytes: read('tube.obj'), withClips: true}));
 
+// FBX: a new one, and the same one with other weights.
+for (const [name, out] of [['hero.glb', 'hero.fbx'], ['hero.fbx', 'hero.again.fbx']]) {
+  const binding = await bind({name, bytes: read(name)}, {resolution: 64});
+  assert.ok(Buffer.compare(Buffer.from(await binding.fbx()), read(out)) === 0, `${out} differs from the command line`);
+  // Calls are answered in their order, although a module is loaded for the first.
+  const [hard, soft] = await Promise.all([binding.fbx({falloff: 1}), binding.fbx({falloff: 0})]);
+  assert.ok(Buffer.compare(Buffer.from(hard), Buffer.from(await binding.fbx({falloff: 1}))) === 0, 'two at once');
+  assert.ok(Buffer.compare(Buffer.from(hard), Buffer.from(soft)) !== 0, 'two at once');
+  binding.free();
+}
+
 lap('files');
 // Other weights of a kept binding are those of a bind.
 {

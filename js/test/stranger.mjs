@@ -68,6 +68,8 @@ const cases = [['hero', []], ['hero', ['--falloff', '0.8', '--max-influences', '
                ['robot', ['--method', 'geodesic-voxel', '--resolution', '64', '--exclude', '*hand*']],
                ['draco', ['--method', 'closest-distance']]];
 writeFileSync(join(project, 'cases.json'), JSON.stringify(cases.map(([name, options]) => ({name, options, out: expected(name, options)}))));
+run(sinew, 'bind', 'hero.glb', '-o', 'hero.fbx', '--resolution', '64', '--quiet');
+run(sinew, 'bind', 'hero.fbx', '-o', 'hero.again.fbx', '--resolution', '64', '--quiet');
 // A mesh and a skeleton apart, and their weights as the command line has them.
 const ring = (r) => Array.from({length: 12}, (_, s) => [0.25 * Math.cos(s * Math.PI / 6), r / 8, -0.25 * Math.sin(s * Math.PI / 6)].map(Math.fround));
 const positions = Array.from({length: 17}, (_, r) => ring(r)).flat();

@@ -245,6 +245,7 @@ _FUNCTIONS = {
     "snw_deform": ("status", H, H, c_void_p, c_int, H, c_void_p, c_void_p),
     "snw_save_glb": ("status", H, H, H, OUT, OUT),
     "snw_save_glb_animated": ("status", H, H, H, POINTER(Animation), SIZE, OUT, OUT),
+    "snw_save_fbx": ("status", H, H, H, POINTER(Animation), SIZE, OUT, OUT),
     "snw_save_file": ("status", H, H, H, POINTER(Animation), SIZE, TEXT, OUT),
     "snw_save_json": ("status", H, H, OUT),
 }

@@ -10,12 +10,12 @@
 #include "core/base64.h"
 #include "core/try.h"
 #include "io/fbx_make.h"
+#include "io/fbx_write.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_morphs.h"
 #include "io/gltf_nodes.h"
-#include "io/gltf_scene.h"
 
 namespace sinew::io {
 
@@ -348,22 +348,17 @@ private:
 
 }  // namespace
 
-Result<SavedFile> make_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
-                           const SaveOptions& options) {
-    SaveOptions plain = options;
-    plain.decompress = true;
-    plain.weight_format = WeightFormat::f32;
-    SINEW_TRY_LET(SavedFile saved, write_document(document, scene, weights, plain, true));
+Result<SavedFile> make_fbx(std::span<const std::byte> glb, const std::string& name,
+                           const std::shared_ptr<ModelFiles>& files, FbxUnit unit) {
     // Records and what is written from them hold numbers as doubles, and the document is there twice.
-    HeldBytes held(*document.files);
-    SINEW_TRY(held.take(8 * saved.bytes.size(), document.name + ": its FBX"));
-    SINEW_TRY_LET(const std::shared_ptr<Document> read, parse_document(saved.bytes, document.name, document.files));
-    SINEW_TRY(read_nodes(*read));
-    FbxMaker maker(*read, options.fbx_unit == FbxUnit::m ? 1 : 0.01);
+    HeldBytes held(*files);
+    SINEW_TRY(held.take(8 * glb.size(), name + ": its FBX"));
+    SINEW_TRY_LET(const std::shared_ptr<Document> document, parse_document(glb, name, files));
+    SINEW_TRY(read_nodes(*document));
+    FbxMaker maker(*document, unit == FbxUnit::m ? 1 : 0.01);
     SavedFile out;
     SINEW_TRY_LET(out.bytes, maker.make());
-    out.report = std::move(saved.report);
-    out.report.notes.insert(out.report.notes.end(), maker.notes().begin(), maker.notes().end());
+    out.report.notes = std::move(maker.notes());
     out.report.bytes = out.bytes.size();
     return out;
 }

@@ -192,7 +192,7 @@ private:
 
 std::array<double, 3> fbx_angles(const std::array<double, 4>& q) {
     const Matrix m = compose({0, 0, 0}, q, {1, 1, 1});
-    const double flat = std::hypot(m(0, 0), m(1, 0));  // the cosine of the angle about y
+    const double flat = std::sqrt(m(0, 0) * m(0, 0) + m(1, 0) * m(1, 0));  // the cosine of the angle about y
     std::array<double, 3> out{0, std::atan2(-m(2, 0), flat), 0};
     if (flat > 1e-7) {
         out[0] = std::atan2(m(2, 1), m(2, 2));
@@ -200,7 +200,9 @@ std::array<double, 3> fbx_angles(const std::array<double, 4>& q) {
     } else {
         out[0] = std::atan2(-m(1, 2), m(1, 1));
     }
-    for (double& angle : out) angle *= 180 / std::numbers::pi;
+    // The last bits of arc tangents differ between C libraries, and files must not.
+    constexpr double steps = 1 << 30;  // of a degree
+    for (double& angle : out) angle = std::round(angle * 180 / std::numbers::pi * steps) / steps;
     return out;
 }
 

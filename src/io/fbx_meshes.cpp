@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "core/try.h"
@@ -60,6 +61,7 @@ public:
         SINEW_TRY(read_polygons());
         SINEW_TRY(split(materials));
         SINEW_TRY(read_layers());
+        join();
         SINEW_TRY(read_skin());
         SINEW_TRY(read_shapes());
         if (lost_ > 0)
@@ -86,6 +88,8 @@ private:
         SINEW_TRY_LET(const std::vector<std::int64_t> indices, file_.wholes(*polygons));
         // Of what is made of the mesh here and in foreign_document.cpp.
         SINEW_TRY(files_.take(numbers.size() * 8 + indices.size() * 500, "the corners of a mesh"));
+        points_.reserve(numbers.size() / 3);
+        corners_.reserve(indices.size());
         for (std::size_t k = 0; k + 2 < numbers.size(); k += 3) {
             points_.push_back(triple_at(&numbers[k]));
             if (!finite(points_.back()))
@@ -155,6 +159,9 @@ private:
         }
         std::vector<Vec3> positions;  // of corners
         std::vector<std::uint32_t> first{0}, corners;
+        positions.reserve(corners_.size());
+        first.reserve(corners_.size() / 3 + 1);
+        corners.reserve(corners_.size());
         std::size_t lines = 0;
         for (std::size_t c = 0; c < corners_.size();) {
             std::size_t end = c;
@@ -177,8 +184,9 @@ private:
                                      : number && *number >= 0 && *number < double(materials)
                                          ? static_cast<std::size_t>(*number)
                                          : materials;
-            const auto [found, added] = part_of_material.emplace(slot, out_.parts.size());
-            if (added) {
+            auto found = part_of_material.find(slot);
+            if (found == part_of_material.end()) {
+                found = part_of_material.emplace(slot, out_.parts.size()).first;
                 out_.parts.emplace_back().name = objects_[geometry_].name;
                 out_.parts.back().material = slot;
                 out_.parts.back().source = geometry_;
@@ -259,23 +267,61 @@ private:
         return Done{};
     }
 
-    /// The vertices of each point: those of point p are from vertices_first_[p] on.
-    void sort_vertices() {
-        if (!vertices_first_.empty()) return;
+    /// Corners of one point with the same values become one vertex; all else is a point's. Finds the vertices of
+    /// each point: those of point p are from vertices_first_[p] on.
+    void join() {
+        std::vector<std::uint32_t> heads(points_.size()), to, next, kept;
         vertices_first_.assign(points_.size() + 1, 0);
-        for (std::size_t c = 0; c < corners_.size(); ++c)
-            if (place_[c].part != none_) ++vertices_first_[corners_[c].point + 1];
+        for (ForeignMesh& part : out_.parts) {
+            // Values as bytes. -0 and 0 differ, which keeps a duplicate at worst.
+            std::vector<std::pair<const char*, std::size_t>> lists;  // and the bytes of an element
+            const auto each_list = [&](const auto& use) {
+                use(part.positions), use(part.points), use(part.normals), use(part.tangents),
+                    use(part.tangent_signs);
+                use(part.colors);
+                for (auto& set : part.uvs) use(set);
+            };
+            each_list([&](const auto& list) {
+                if (!list.empty()) lists.emplace_back(reinterpret_cast<const char*>(list.data()), sizeof list[0]);
+            });
+            heads.assign(points_.size(), none_);  // of the new vertices of each point
+            to.clear(), next.clear(), kept.clear();
+            for (std::uint32_t v = 0; v < part.positions.size(); ++v) {
+                std::uint32_t& head = heads[part.points[v]];
+                std::uint32_t found = head;
+                while (found != none_ && !std::all_of(lists.begin() + 2, lists.end(), [&](const auto& list) {
+                           const auto& [begin, size] = list;
+                           return std::memcmp(begin + v * size, begin + kept[found] * size, size) == 0;
+                       }))
+                    found = next[found];
+                if (found == none_) {
+                    found = static_cast<std::uint32_t>(kept.size());
+                    kept.push_back(v);
+                    next.push_back(head);
+                    head = found;
+                }
+                to.push_back(found);
+            }
+            each_list([&](auto& list) {
+                if (list.empty()) return;
+                for (std::size_t k = 0; k < kept.size(); ++k) list[k] = list[kept[k]];
+                list.resize(kept.size());
+            });
+            for (Triangle& triangle : part.triangles)
+                for (std::uint32_t& vertex : triangle) vertex = to[vertex];
+            for (const std::uint32_t point : part.points) ++vertices_first_[point + 1];
+        }
         for (std::size_t p = 0; p < points_.size(); ++p) vertices_first_[p + 1] += vertices_first_[p];
         vertices_.resize(vertices_first_.back());
-        std::vector<std::uint32_t> next = vertices_first_;
-        for (std::size_t c = 0; c < corners_.size(); ++c)
-            if (place_[c].part != none_) vertices_[next[corners_[c].point]++] = place_[c];
+        std::vector<std::uint32_t> at = vertices_first_;
+        for (std::uint32_t p = 0; p < out_.parts.size(); ++p)
+            for (std::uint32_t v = 0; v < out_.parts[p].points.size(); ++v)
+                vertices_[at[out_.parts[p].points[v]]++] = {p, v};
     }
 
     /// Calls put(part, vertex, number of the value) for the values of points.
     template <typename Put>
     void each_point(const std::vector<std::int64_t>& points, std::size_t values, const Put& put) {
-        sort_vertices();
         lost_ += points.size() > values ? points.size() - values : 0;
         for (std::size_t k = 0; k < std::min(points.size(), values); ++k) {
             if (points[k] < 0 || points[k] >= static_cast<std::int64_t>(points_.size())) {
@@ -338,14 +384,13 @@ private:
             SINEW_TRY_LET(const auto points, wholes(record, "Indexes"));
             SINEW_TRY_LET(const auto weights, reals(record, "Weights"));
             // The first part lists every bone, the others those that they use.
-            std::map<std::size_t, std::size_t> bone_of_part{{0, out_.parts[0].bones.size()}};
-            out_.parts[0].bones.push_back(bone);
+            std::vector<ForeignBone*> bone_of_part(out_.parts.size());
+            bone_of_part[0] = &out_.parts[0].bones.emplace_back(bone);
             std::size_t made = 0;
             each_point(points, weights.size(), [&](std::size_t part, std::uint32_t vertex, std::size_t k) {
-                auto& bones = out_.parts[part].bones;
-                const auto [found, added] = bone_of_part.emplace(part, bones.size());
-                if (added) bones.push_back(bone);
-                bones[found->second].weights.push_back({vertex, static_cast<float>(weights[k])});
+                ForeignBone*& to = bone_of_part[part];
+                if (!to) to = &out_.parts[part].bones.emplace_back(bone);
+                to->weights.push_back({vertex, static_cast<float>(weights[k])});
                 ++made;
             });
             SINEW_TRY(files_.take(made * 40, "the weights of a mesh"));

@@ -283,44 +283,53 @@ std::optional<T> parse(std::string_view word) {
     return std::nullopt;
 }
 
-/// A scalar, or an element of an array.
-template <typename T>
-std::optional<T> convert(char type, const std::byte* from) {
-    const auto real = [](double v) -> std::optional<T> {
-        if constexpr (std::is_integral_v<T>)
-            if (!(std::abs(v) < 9e18) || v != std::trunc(v)) return std::nullopt;
-        return static_cast<T>(v);
-    };
+/// use(zero of the type of a scalar, or of the elements of an array); otherwise where it has none.
+template <typename Use, typename Otherwise>
+Otherwise with_type(char type, const Use& use, Otherwise otherwise) {
     switch (type) {
         case 'B':
         case 'C':
         case 'b':
         case 'c':
-            return static_cast<T>(little<std::uint8_t>(from));
+            return use(std::uint8_t{});
         case 'Y':
-            return static_cast<T>(little<std::int16_t>(from));
+            return use(std::int16_t{});
         case 'I':
         case 'i':
-            return static_cast<T>(little<std::int32_t>(from));
+            return use(std::int32_t{});
         case 'L':
         case 'l':
-            return static_cast<T>(little<std::int64_t>(from));
+            return use(std::int64_t{});
         case 'F':
         case 'f':
-            return real(double{little<float>(from)});
+            return use(float{});
         case 'D':
         case 'd':
-            return real(little<double>(from));
+            return use(double{});
         default:
-            return std::nullopt;
+            return otherwise;
     }
+}
+
+template <typename T, typename From>
+bool fits(From v) {
+    if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>)
+        return std::abs(v) < From{9e18f} && v == std::trunc(v);
+    else
+        return true;
 }
 
 template <typename T>
 std::optional<T> scalar(const FbxValue& value) {
     if (value.type == 'N') return parse<T>(as_text(value.bytes));
     if (value.is_array()) return std::nullopt;
-    return convert<T>(value.type, value.bytes.data());
+    return with_type(
+        value.type,
+        [&](auto zero) {
+            const auto v = little<decltype(zero)>(value.bytes.data());
+            return fits<T>(v) ? std::optional<T>(static_cast<T>(v)) : std::nullopt;
+        },
+        std::optional<T>());
 }
 
 /// Where a file ends behind its records: the empty record, 16 bytes of an identity and 4 of zero; zeros up to the
@@ -495,12 +504,19 @@ Result<std::vector<T>> FbxFile::numbers(const FbxRecord& record) const {
             data = inflated;
         }
         SINEW_TRY(files_->take(count * sizeof(T), name_));
-        out.reserve(count);
-        for (std::size_t k = 0; k < count; ++k) {
-            const auto number = convert<T>(value->type, &data[k * size]);
-            if (!number) return error(record, "number " + std::to_string(k) + " is not whole");
-            out.push_back(*number);
-        }
+        out.resize(count);
+        const std::size_t good = with_type(
+            value->type,
+            [&](auto zero) {
+                for (std::size_t k = 0; k < count; ++k) {
+                    const auto v = little<decltype(zero)>(&data[k * sizeof zero]);
+                    if (!fits<T>(v)) return k;
+                    out[k] = static_cast<T>(v);
+                }
+                return count;
+            },
+            std::size_t{0});
+        if (good < count) return error(record, "number " + std::to_string(good) + " is not whole");
     }
     return out;
 }

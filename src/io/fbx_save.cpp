@@ -12,10 +12,10 @@
 #include <set>
 
 #include "core/try.h"
-#include "io/fbx_meshes.h"
 #include "io/fbx_objects.h"
+#include "io/fbx_write.h"
 #include "io/gltf_builder.h"
-#include "io/gltf_scene.h"
+#include "io/gltf_nodes.h"
 
 namespace sinew::io {
 
@@ -31,17 +31,11 @@ struct FbxCluster {
 
 class FbxSaver {
 public:
-    FbxSaver(const Document& document, const Scene& scene, const SkinWeights& weights, FbxFile& file,
-             const FbxObjects& objects)
-        : document_(document),
-          origin_(*document.fbx),
-          scene_(scene),
-          weights_(weights),
-          file_(file),
-          objects_(objects) {}
+    FbxSaver(const Document& document, const FbxRows& rows, FbxFile& file, const FbxObjects& objects)
+        : document_(document), origin_(*document.fbx), rows_(rows), file_(file), objects_(objects) {}
 
     Status save() {
-        SINEW_TRY(sort_rows());
+        sort_rows();
         for (const auto& [geometry, mesh] : meshes_) SINEW_TRY(save_mesh(geometry, mesh));
         for (const auto& [object, changed] : changed_) change(record_of(object), changed);
         for (auto& [list, records] : {std::pair("Objects", &new_objects_), std::pair("Connections", &new_links_)}) {
@@ -67,7 +61,7 @@ public:
 private:
     using Row = std::map<std::size_t, double>;  // weight by model
     struct Mesh {
-        const VertexBlock* block = nullptr;
+        const FbxRows::Block* block = nullptr;
         std::size_t skin = none;                                  ///< into FbxOrigin::skins
         bool scattered = false;                                   ///< it stands in several places
         std::map<std::int64_t, std::span<const Influence>> rows;  // by point
@@ -79,38 +73,34 @@ private:
     /// Objects are those of file_.root().
     FbxRecord& record_of(std::size_t object) { return const_cast<FbxRecord&>(*objects_[object].record); }
 
-    Result<std::size_t> model_of(std::size_t joint) const {
-        const auto& nodes = document_.rig.node_of_joint;
-        const std::size_t node = joint < nodes.size() ? nodes[joint] : Rig::no_node;
+    Result<std::size_t> model_of(std::size_t node) const {
         if (node < origin_.object_of_node.size() && origin_.object_of_node[node] != FbxObjects::root)
             return origin_.object_of_node[node];
-        return input_error(document_.name, "joint '" + printable(scene_.skeleton.joints[joint].name) +
-                                               "' is no object of the FBX file, and none is added to one (name the "
+        return input_error(document_.name, "joint " + in_quotes(node_name(document_, node)) +
+                                               " is no object of the FBX file, and none is added to one (name the "
                                                "output .glb)");
     }
 
     /// The rows of weights, by mesh and point.
-    Status sort_rows() {
-        for (const VertexBlock& block : document_.rig.blocks) {
-            if (document_.rig.skins[block.skin].is_part) continue;
-            const PrimitiveRef& ref = block.primitives[0];
-            const auto& copies = document_.rig.mesh_copies;
-            const std::size_t count = document_.count("meshes");
-            const std::size_t mesh = ref.mesh < count ? ref.mesh : copies[ref.mesh - count];
-            const auto found = origin_.meshes.find({mesh, ref.primitive});
-            if (found == origin_.meshes.end()) continue;
-            Mesh& to = meshes_[found->second.geometry];
-            if (!to.block) to.block = &block, to.skin = found->second.skin;
-            if (!block.to_scene_each.empty()) other_poses_.insert(found->second.geometry);
-            to.scattered = to.scattered || !(to.block->to_scene == block.to_scene);
-            for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
-                const auto row = weights_[block.first_vertex + v];
-                const auto [place, added] = to.rows.emplace(found->second.points[v], row);
+    void sort_rows() {
+        std::size_t v = 0, at = 0;
+        for (const FbxRows::Block& block : rows_.blocks) {
+            const auto found = origin_.meshes.find({block.mesh, block.primitive});
+            Mesh* const to = found == origin_.meshes.end() ? nullptr : &meshes_[found->second.geometry];
+            if (to) {
+                if (!to->block) to->block = &block, to->skin = found->second.skin;
+                if (block.other_pose) other_poses_.insert(found->second.geometry);
+                to->scattered = to->scattered || !(to->block->to_scene == block.to_scene);
+            }
+            for (std::uint32_t k = 0; k < block.vertex_count; ++k) {
+                const std::span row(&rows_.influences[at], rows_.counts[v]);
+                at += rows_.counts[v++];
+                if (!to) continue;
+                const auto [place, added] = to->rows.emplace(found->second.points[k], row);
                 differ_ +=
                     !added && !std::equal(row.begin(), row.end(), place->second.begin(), place->second.end());
             }
         }
-        return Done{};
     }
 
     Result<std::vector<FbxCluster>> clusters_of(std::size_t skin) const {
@@ -324,7 +314,7 @@ private:
     }
 
     /// Where a mesh stands when it is bound.
-    Result<Matrix> place_of_mesh(std::size_t geometry, const VertexBlock& block) const {
+    Result<Matrix> place_of_mesh(std::size_t geometry, const FbxRows::Block& block) const {
         if (const std::size_t skin = objects_.source(geometry, "Deformer", "Skin"); skin != FbxObjects::missing)
             for (const FbxObjects::Link& link : objects_[skin].sources)
                 if (objects_[link.object].is("Deformer", "Cluster")) {
@@ -358,8 +348,7 @@ private:
 
     const Document& document_;
     const FbxOrigin& origin_;
-    const Scene& scene_;
-    const SkinWeights& weights_;
+    const FbxRows& rows_;
     FbxFile& file_;
     const FbxObjects& objects_;
     std::map<std::size_t, Mesh> meshes_;      // by geometry
@@ -374,23 +363,12 @@ private:
 
 }  // namespace
 
-Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
-                            const SaveOptions& options) {
-    const bool added = document.rig.source == RigSource::added || !options.clips.empty();
-    if (!document.fbx || added) {
-        SINEW_TRY_LET(SavedFile made, make_fbx(document, scene, weights, options));
-        if (document.fbx)
-            made.report.notes.push_back(
-                "joints or animations are added, so the FBX is written anew: what sinew does not read of it is "
-                "lost");
-        return made;
-    }
-    SINEW_TRY(check_weights(scene, weights, document.name));
+Result<SavedFile> change_fbx(const Document& document, const FbxRows& rows) {
     ModelFiles files;
     SINEW_TRY_LET(FbxFile file, FbxFile::parse(document.fbx->bytes, document.name, files));
     std::vector<std::string> ignored;
     SINEW_TRY_LET(const FbxObjects objects, FbxObjects::read(file, ignored));
-    FbxSaver saver(document, scene, weights, file, objects);
+    FbxSaver saver(document, rows, file, objects);
     SINEW_TRY(saver.save());
     SavedFile out;
     out.bytes = file.bytes();

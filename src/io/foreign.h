@@ -37,7 +37,7 @@ struct ForeignTarget {
     std::vector<Vec3> positions, normals;
 };
 
-/// The part of a mesh with one material. Usually one vertex per corner; foreign_document merges equal ones.
+/// The part of a mesh with one material. foreign_document merges equal vertices, but not those of `points`.
 struct ForeignMesh {
     std::string name;
     std::size_t material = 0;
@@ -52,7 +52,7 @@ struct ForeignMesh {
     std::vector<float> dual_quaternion;
     std::vector<ForeignTarget> targets;
     std::size_t source = 0;             ///< in FBX: the object that it is
-    std::vector<std::uint32_t> points;  ///< the vertex of the source of each; or none
+    std::vector<std::uint32_t> points;  ///< of each: the vertex of the source; or none
 };
 
 struct ForeignNode {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -212,10 +213,8 @@ private:
 
     // ---- meshes
 
-    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none, and at vertices
-    /// that are not `wanted` (empty: all are).
-    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin,
-                                                const std::vector<bool>& wanted) {
+    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none.
+    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin) {
         std::vector<std::vector<Influence>> rows(mesh.positions.size());
         std::size_t bad = 0;
         for (const ForeignBone& bone : mesh.bones) {
@@ -226,7 +225,6 @@ private:
                     ++bad;
                     continue;
                 }
-                if (!wanted.empty() && !wanted[vertex]) continue;
                 auto& row = rows[vertex];
                 const auto known =
                     std::find_if(row.begin(), row.end(), [&](const Influence& i) { return i.joint == joint; });
@@ -251,15 +249,22 @@ private:
         return rows;
     }
 
-    /// Vertices with the same data become one. `rows`: of vertices whose points in the source are not known.
-    Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) const {
+    /// Vertices with the same data become one; those of FBX are so already (fbx_meshes.cpp).
+    static Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) {
+        Joined out;
+        if (!mesh.points.empty()) {
+            out.from.resize(mesh.positions.size());
+            std::iota(out.from.begin(), out.from.end(), 0u);
+            out.triangles = mesh.triangles;
+            return out;
+        }
         // All data of a vertex as bytes. -0 and 0 differ, which keeps a duplicate at worst.
         std::vector<std::pair<const char*, std::size_t>> lists;  // and the bytes of an element
         const auto add = [&](const auto& list) {
             if (!list.empty()) lists.emplace_back(reinterpret_cast<const char*>(list.data()), sizeof list[0]);
         };
         add(mesh.positions), add(mesh.normals), add(mesh.tangents), add(mesh.tangent_signs), add(mesh.colors);
-        add(mesh.dual_quaternion), add(mesh.points);
+        add(mesh.dual_quaternion);
         for (const auto& set : mesh.uvs) add(set);
         for (const ForeignTarget& target : mesh.targets) add(target.positions), add(target.normals);
         const auto hash = [&](std::uint32_t v) {
@@ -273,7 +278,6 @@ private:
                 if (std::memcmp(begin + u * size, begin + v * size, size) != 0) return false;
             return rows.empty() || rows[u] == rows[v];
         };
-        Joined out;
         std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(equal)> known(
             mesh.positions.size() / 3, hash, equal);
         std::vector<std::uint32_t> to(mesh.positions.size(), 0xffffffffu);
@@ -305,17 +309,10 @@ private:
     Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin,
                    std::vector<std::uint32_t>& points) {
         std::vector<std::vector<Influence>> rows;
-        // The weights of a vertex of the source are those of its point.
-        if (skin && mesh.points.empty()) rows = rows_of(mesh, *skin, {});
+        if (skin) rows = rows_of(mesh, *skin);
         Joined joined = join(mesh, rows);
-        if (skin && !mesh.points.empty()) {
-            std::vector<bool> wanted(mesh.positions.size(), false);
-            for (const std::uint32_t v : joined.from) wanted[v] = true;
-            rows = rows_of(mesh, *skin, wanted);
-        }
         if (joined.triangles.empty()) return nullptr;
-        for (std::size_t k = 0; k < joined.from.size() && !mesh.points.empty(); ++k)
-            points.push_back(mesh.points[joined.from[k]]);
+        points = mesh.points;
         const auto put3 = [](const Vec3& v, std::vector<float>& out) { out.insert(out.end(), {v.x, v.y, v.z}); };
 
         Json attributes;

@@ -13,9 +13,9 @@
 namespace sinew::io {
 
 Result<SavedFile> write_document(const Document& document, const Scene& scene, const SkinWeights& weights,
-                                 const SaveOptions& options, bool glb) {
+                                 const SaveOptions& options, bool glb, bool fresh) {
     using namespace gltf_save;
-    const Request request{document, scene, weights, options, glb};
+    const Request request{document, scene, weights, options, glb, fresh};
     Plan plan;
     SINEW_TRY(check(request));
     plan_blocks(request, plan);

@@ -22,6 +22,7 @@ struct Request {
     const SkinWeights& weights;
     const SaveOptions& options;
     bool glb;
+    bool fresh;  ///< nothing is kept for its own sake: joints without weights get the matrices of the scene, too
 
     const Rig& rig() const { return document.rig; }
     Error usage_error(const std::string& message) const {

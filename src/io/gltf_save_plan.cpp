@@ -61,9 +61,9 @@ void plan_matrices(const Request& request, Plan& plan) {
             const bool needed = other.written == Written::if_used ? used[s].contains(rig.skins[s].joints[place])
                                 : other.written == Written::on_request ? request.options.repair_matrices
                                                                        : true;
-            if (!needed) continue;
-            plan.other_matrices[s][place] = other.matrix;
-            ++count;
+            count += needed;
+            if (needed || (request.fresh && other.written == Written::if_used))
+                plan.other_matrices[s][place] = other.matrix;
         }
     if (count)
         plan.report.notes.push_back(std::to_string(count) +

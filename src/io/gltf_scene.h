@@ -51,18 +51,10 @@ struct SavedFile {
     std::vector<std::string> refers_to;  ///< external_uris of the file
 };
 
-/// The document with these weights, as GLB or as bare JSON with embedded buffers. gltf_save.cpp says how.
+/// The document with these weights, as GLB or as bare JSON with embedded buffers. gltf_save.cpp says how. fresh:
+/// for a file of another format, whose joints are all where the scene has them.
 Result<SavedFile> write_document(const Document& document, const Scene& scene, const SkinWeights& weights,
-                                 const SaveOptions& options, bool glb);
-
-/// The FBX file that the document was made from, with these weights: only skins, clusters and what connects them
-/// change; all other records keep their bytes and their order. fbx_save.cpp says how.
-Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
-                            const SaveOptions& options);
-
-/// The document with these weights as a new FBX file, 7.5 and binary. fbx_make.cpp says how.
-Result<SavedFile> make_fbx(const Document& document, const Scene& scene, const SkinWeights& weights,
-                           const SaveOptions& options);
+                                 const SaveOptions& options, bool glb, bool fresh = false);
 
 /// Files that the document still refers to when it is saved: uris as written in the document.
 std::vector<std::string> external_uris(const Document& document, bool glb);

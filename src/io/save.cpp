@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/try.h"
+#include "io/fbx_write.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_scene.h"
@@ -128,10 +129,17 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
                                               const SaveOptions& options, SaveReport* report) {
     if (!scene.document) return Error{ErrorCode::usage, "the scene has no document to write"};
-    auto file = write_document(*scene.document, scene, weights, options, true);
-    if (!file) return file.error();
-    if (report) *report = std::move(file->report);
-    return std::move(file->bytes);
+    SINEW_TRY_LET(SavedFile file, write_document(*scene.document, scene, weights, options, true));
+    if (report) *report = std::move(file.report);
+    return std::move(file.bytes);
+}
+
+Result<std::vector<std::byte>> save_fbx_bytes(const Scene& scene, const SkinWeights& weights,
+                                              const SaveOptions& options, SaveReport* report) {
+    if (!scene.document) return Error{ErrorCode::usage, "the scene has no document to write"};
+    SINEW_TRY_LET(SavedFile file, write_fbx(*scene.document, scene, weights, options));
+    if (report) *report = std::move(file.report);
+    return std::move(file.bytes);
 }
 
 }  // namespace sinew::io

@@ -5,7 +5,7 @@
 
 #include "gltf_maker.h"
 #include "io/fbx_objects.h"
-#include "io/gltf_scene.h"
+#include "io/fbx_write.h"
 #include "sinew/deform.h"
 #include "support.h"
 
@@ -54,7 +54,7 @@ Maker dressed_quad() {
 }
 
 Scene back(const Scene& scene, const SaveOptions& options = {}) {
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, options));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, options));
     EXPECT_EQ(file.report.notes, std::vector<std::string>()) << "nothing is left out";
     return must(load_bytes(file.bytes, "made.fbx"));
 }
@@ -150,7 +150,7 @@ TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
     json["attributes"]["WEIGHTS_0"] = m.vec4<float>(weights);
     json["indices"] = m.scalar<std::uint16_t>({0, 1, 2, 3, 4, 5});
     const Scene scene = must_read(m);
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     std::vector<std::string> warnings;
@@ -164,8 +164,8 @@ TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
 // The bytes do not depend on anything but the scene, and are those of their own records.
 TEST(FbxMake, IsAFileOfItsRecords) {
     const Scene scene = must_read(dressed_quad());
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
-    EXPECT_EQ(file.bytes, must(make_fbx(*scene.document, scene, *scene.weights, {})).bytes);
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
+    EXPECT_EQ(file.bytes, must(write_fbx(*scene.document, scene, *scene.weights, {})).bytes);
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     EXPECT_EQ(fbx.version(), 7500u);
@@ -174,12 +174,29 @@ TEST(FbxMake, IsAFileOfItsRecords) {
 
 TEST(FbxMake, MovesModelsOnly) {
     const Scene scene = must_read(dressed_quad());
-    const SavedFile file = must(make_fbx(*scene.document, scene, *scene.weights, {}));
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
     ModelFiles files;
     const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
     std::vector<std::string> warnings;
     const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
     for (const FbxObjects::Link& link : objects[FbxObjects::root].sources) EXPECT_EQ(link.property, "");
+}
+
+// The matrix of a joint without weights may be a placeholder, which would be none any more at another place.
+TEST(FbxMake, JointsWithoutWeightsStandWhereTheSceneHasThem) {
+    Maker m = quad();
+    primitive(m)["attributes"]["JOINTS_0"] = m.vec4<std::uint8_t>({1, 2, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0});
+    m.json["skins"][0] = {{"inverseBindMatrices", m.accessor(bind_matrices({0, 0, 0.5f}), "MAT4", 16)},
+                          {"joints", {3, 1, 2}}};
+    m.json["nodes"][1]["translation"] = {3, 4, 0};
+    m.json["nodes"][1]["rotation"] = {0, 0, 0.6, 0.8};
+    m.json["nodes"].push_back({{"name", "root"}, {"children", {1}}});
+    m.json["scenes"][0]["nodes"] = {0, 3};
+    for (const Scene& scene : {must_read(m), back(must_read(m))}) {
+        const Vec3 root = scene.skeleton.joints[0].position, hip = scene.skeleton.joints[1].position;
+        EXPECT_EQ(scene.skeleton.joints[1].name, "hip");
+        EXPECT_NEAR(std::hypot(root.x - hip.x, root.y - hip.y, root.z - hip.z), 5, 1e-5);
+    }
 }
 
 // A mesh without a skin keeps its node and its place, and two nodes may share it.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "io/fbx_objects.h"
-#include "io/gltf_scene.h"
+#include "io/fbx_write.h"
 #include "sinew/io.h"
 #include "support.h"
 

@@ -165,17 +165,17 @@ async function bind(resolution = '64') {
   await until(() => window.studio.state().bound && !window.studio.state().working);
   await settled();
 }
-async function exported() {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export')]);
+async function exported(button = '#export') {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)]);
   const to = join(at, download.suggestedFilename());
   await download.saveAs(to);
   return readFileSync(to);
 }
-/** Runs the command that the page shows; returns its output. */
-async function byCommand(name, folder = samples) {
+/** Runs the command that the page shows, with an output of this format; returns the output. */
+async function byCommand(name, folder = samples, format = 'glb') {
   const words = (await page.inputValue('#command')).match(/'[^']*'|\S+/g).map((w) => w.replaceAll("'", ''));
-  const out = join(at, 'command.glb');
-  const args = words.slice(1).map((w) => (w === `${name}.glb` || w === `${name}.fbx` ? join(folder, w) : w === `${name}.skinned.glb` ? out : w));
+  const out = join(at, `command.${format}`);
+  const args = words.slice(1).map((w) => (w === `${name}.glb` || w === `${name}.fbx` ? join(folder, w) : w.startsWith(`${name}.skinned.`) ? out : w));
   const edits = args.indexOf('--edits');
   if (edits > 0) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export-edits')]);
@@ -2069,7 +2069,7 @@ const tests = {
     await bind();
     holds((await exported()).equals(await byCommand('Astronaut_FernandoTheFlamingo-transformed', join(real, '..'))), 'the files of the corpus differ');
   },
-  async 'an FBX is read like by the command line, by a module that comes with the first of them'() {
+  async 'an FBX is read and written like by the command line, by a module that comes with the first of them'() {
     const loaded = [];
     page.on('request', (r) => loaded.push(r.url().split('/').at(-1)));
     const modules = () => loaded.filter((name) => /^fbx.*wasm$/.test(name)).length;
@@ -2081,7 +2081,8 @@ const tests = {
     await until(() => document.getElementById('file-name').value === 'caped.fbx' && !window.studio.state().working);
     await bind('64');
     is(modules(), 1, 'modules for an FBX');
-    holds((await exported()).equals(await byCommand('caped', samplesMade)), 'the files differ');
+    holds((await exported()).equals(await byCommand('caped', samplesMade, 'fbx')), 'the FBX files differ');
+    holds((await exported('#export-glb')).equals(await byCommand('caped', samplesMade)), 'the GLB files differ');
     // Damaged: the error of the command line, and the character stays.
     const bytes = readFileSync(file);
     await page.setInputFiles('#files', {name: 'cut.fbx', mimeType: 'application/octet-stream', buffer: bytes.subarray(0, bytes.length / 2)});
@@ -2091,6 +2092,9 @@ const tests = {
     const said = await page.locator('#error p').textContent();
     holds(stderr.includes(said.slice('cut.fbx: '.length)), `${said}; by the command line: ${stderr}`);
     is(await page.inputValue('#file-name').catch(() => page.locator('#file-name').textContent()), 'caped.fbx', 'the open file');
+    await open('robot');
+    await bind('64');
+    holds((await exported('#export-fbx')).equals(await byCommand('robot', samples, 'fbx')), 'the new FBX files differ');
   },
   async 'a first visit loads at most 1.25 MB, and what keeps the page offline loads nothing more'() {
     const served = [];

@@ -1,5 +1,5 @@
 // Exports: files, a picture, and the equivalent command for a shell.
-import type {Settings} from 'sinew-skin';
+import type {Format, Settings} from 'sinew-skin';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {notice, say, showError} from './messages';
@@ -8,7 +8,7 @@ import {EXTENSION, packed} from './project';
 import {bind, currentWork} from './session';
 import {client, history, on, session, view} from './state';
 import {alone, canEdit, request, weigh} from './work';
-import {animationOf, commandLine, cutoutLine, editsOf, followsPose, outputName, settingsOf} from './store';
+import {animationOf, commandLine, cutoutLine, editsOf, followsPose, formatOf, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
@@ -27,20 +27,23 @@ async function ready(): Promise<boolean> {
   return true;
 }
 
-export const exportGlb = careful(async () => {
+const exportAs = (given?: Format) => careful(async () => {
   if (!session.opened || !(session.bound || session.flat || canEdit())) {
     warned = true;
     return notice('There is nothing to export yet: bind first (B).');
   }
   if (!(await ready())) return;
-  const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length, session.base));
+  const format = given ?? formatOf(session.file!.name);
+  const {bytes, notes} = await client.save(format, settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length, session.base));
   request('pose');
   animationNotes = notes.filter((n) => n.startsWith('animation'));
   draw();
-  download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
+  download(session.flat ? `${stem()}.${format}` : outputName(session.file!.name, format), bytes,
+           format === 'glb' ? 'model/gltf-binary' : 'application/octet-stream');
   markSaved();
   say('exported');
 });
+export const exportFile = exportAs();
 const exportWeights = careful(async () => {
   if (!(await ready())) return;
   download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
@@ -75,21 +78,23 @@ function draw() {
   const file = history.doc.start === 'file';
   const unready = !rows || refining || !(session.flat || bound || file);
   const first = stale && !file ? 'Bind and export' : '';
+  const own = formatOf(session.file!.name), other = own === 'glb' ? 'fbx' : 'glb';
   const top = byId<HTMLButtonElement>('export-top');
   top.textContent = first || 'Export';
   top.disabled = unready;
   refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
-       button(first || 'GLB', unready ? (refining ? 'After refinement' : 'Bind first') : first ? 'Options changed: binds again, then writes the file' : keys.length ? 'The file with its new weights and the animation of the time line'
+       button(first || own.toUpperCase(), unready ? (refining ? 'After refinement' : 'Bind first') : first ? 'Options changed: binds again, then writes the file' : keys.length ? 'The file with its new weights and the animation of the time line'
                                                                    : 'The file with its new weights, nothing else changed',
-              exportGlb, {id: 'export', disabled: unready}),
+              exportFile, {id: 'export', disabled: unready}),
+       button(other.toUpperCase(), other === 'fbx' ? 'A new FBX' : 'A new GLB', exportAs(other), {id: `export-${other}`, disabled: unready}),
        button('Weights', 'Weights as JSON', exportWeights, {disabled: unready}),
        ...(session.flat ? [] : [button('Edits', 'Changes by hand, which apply to other versions of the character', exportEdits, {id: 'export-edits'})]),
        ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones' : 'The drawn skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture),
        button('Project', 'All of the work in one file, to go on later', saveProject, {id: 'save-project'})),
-    ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
+    ...(keys.length ? [el('p', {class: 'dim'}, `The file gets the time line as animation “${name}”; the command below does not write it.`)] : []),
     ...animationNotes.map((t) => el('p', {class: 'dim'}, t)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),
     el('textarea', {id: 'command', rows: 4, readOnly: true, spellcheck: false}),
@@ -130,7 +135,7 @@ async function drawCommand() {
   }
 }
 
-byId('export-top').addEventListener('click', exportGlb);
+byId('export-top').addEventListener('click', exportFile);
 on(['character'], () => (animationNotes = []));
 on(['bound'], () => {
   if (warned) notice('');

@@ -2,7 +2,7 @@
 import {resize} from './brush';
 import {byId, el, refill} from './dom';
 import {removeSelected} from './drawing';
-import {exportGlb} from './exporting';
+import {exportFile} from './exporting';
 import {choose} from './opening';
 import {togglePlay} from './posing';
 import {bind, redo, undo} from './session';
@@ -52,7 +52,7 @@ window.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey) {
     if (key === 's' && !event.shiftKey) {
       event.preventDefault();
-      return exportGlb();
+      return exportFile();
     }
     // Text fields have their own undo.
     if ((target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.value !== target.defaultValue && target.type !== 'range')

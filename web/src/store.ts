@@ -1,6 +1,6 @@
 // The state of the page without DOM: a document with undo and redo.
 
-import type {Animation, OpenFile, Settings} from 'sinew-skin';
+import type {Animation, Format, OpenFile, Settings} from 'sinew-skin';
 import {withRest} from './rest';
 import {skeletonText, type Bone} from './skeleton';
 import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
@@ -340,10 +340,13 @@ export function quoted(word: string): string {
 }
 
 /** "hero.glb" to "hero.skinned.glb"; the output is GLB, or VRM for a VRM. */
-export function outputName(input: string): string {
+/** What an export is without a choice: an FBX stays one. */
+export const formatOf = (input: string): Format => (/\.fbx$/i.test(input) ? 'fbx' : 'glb');
+
+export function outputName(input: string, format = formatOf(input)): string {
   const dot = input.lastIndexOf('.');
   const stem = dot > 0 ? input.slice(0, dot) : input;
-  return `${stem}.skinned${input.toLowerCase().endsWith('.vrm') ? '.vrm' : '.glb'}`;
+  return `${stem}.skinned.${format === 'glb' && /\.vrm$/i.test(input) ? 'vrm' : format}`;
 }
 
 /** The whole command. */

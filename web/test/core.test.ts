@@ -6,9 +6,9 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {compressed, decoder} from './draco.mjs';
-import {fbxReader} from '../../js/src/fbx';
+import {fbxWorker} from '../../js/src/fbx';
 import {resolutionOf} from '../src/volume';
-import {Core, SinewError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from 'sinew-skin';
+import {Core, SinewError, type CoreModule, type Early, type Format, type OpenFile, type Settings, settingsThatAreRead} from 'sinew-skin';
 import {EMPTY, animationOf, poseNumbers} from '../src/store';
 import {NO_TRACK, poseAt} from '../src/track';
 import type {Quaternion} from '../src/handle';
@@ -41,8 +41,8 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       execFileSync(characters, [name, join(at, `${name}.glb`)]);
   });
 
-  const bindByCommand = (input: string, settings: Settings, edits = ''): Uint8Array => {
-    const out = join(at, 'command.glb');
+  const bindByCommand = (input: string, settings: Settings, edits = '', format = 'glb'): Uint8Array => {
+    const out = join(at, `command.${format}`);
     // The page keeps settings that the method does not read, and does not use them; the command line refuses them.
     const words = settingsThatAreRead(core.options(), settings).flatMap(([name, value]) => [`--${name}`, value]);
     if (edits) {
@@ -56,7 +56,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     core.open(load(input));
     core.bind(settings, quiet);
     core.weigh(settings, edits);
-    return core.saveGlb(settings).bytes;
+    return core.save('glb', settings).bytes;
   };
   const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(Buffer.from(a), Buffer.from(b)) === 0;
 
@@ -148,11 +148,11 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       const falloff = [{value, select: {box: [[-1, 1, -1], [1, 1.25, 1]]}}];
       const painted = core.rebase(settings, list(falloff), edits.length)!;
       expect(painted.vertices.length).toBeGreaterThan(100);
-      expect(same(core.saveGlb(settings).bytes, bindByCommand('biped.glb', settings, list(falloff, {edits})))).toBe(true);
+      expect(same(core.save('glb', settings).bytes, bindByCommand('biped.glb', settings, list(falloff, {edits})))).toBe(true);
     }
     core.unstroke();
     core.rebase(settings, list([]), edits.length - 1);
-    expect(same(core.saveGlb(settings).bytes, bindByCommand('biped.glb', settings, list([], {edits: edits.slice(0, 3)})))).toBe(true);
+    expect(same(core.save('glb', settings).bytes, bindByCommand('biped.glb', settings, list([], {edits: edits.slice(0, 3)})))).toBe(true);
   });
 
   it('gives the same distances for another falloff without another bind', () => {
@@ -258,16 +258,16 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       const {info, poses} = core.open(load(input));
       core.bind([['resolution', '32']], quiet);
       core.weigh([], '');
-      const plain = core.saveGlb([]).bytes;
+      const plain = core.save('glb', []).bytes;
       const turnsOf = (pose: number[]) => Object.fromEntries(info.joints.map((_, j) => [j, pose.slice(j * 10, j * 10 + 4) as Quaternion])
         .filter(([, q]) => (q as Quaternion)[3] !== 1));
       const track = {...NO_TRACK, name: 'mine', step, keys: [{time: 0.3, pose: {}}, ...poses.slice(0, 3).map((p, k) => ({time: 0.7 + k / 3, pose: turnsOf(p.pose)}))]};
       const joints = info.joints.length;
       const wanted = (time: number) => core.matricesOf({joints: poseNumbers(poseAt(track, time), joints)});
       const times = [0, 0.3, 0.55, 0.7, 0.8, 1.2, 1.36, 1.9, 2].map((time) => [time, wanted(time)] as const);
-      const {bytes, notes} = core.saveGlb([], animationOf({...EMPTY, track}, joints));
+      const {bytes, notes} = core.save('glb', [], animationOf({...EMPTY, track}, joints));
       expect(notes).toEqual([]);
-      expect(same(core.saveGlb([]).bytes, plain)).toBe(true);
+      expect(same(core.save('glb', []).bytes, plain)).toBe(true);
       await validated(bytes);
       const again = core.open({name: 'again.glb', bytes});
       expect(again.info.clips).toEqual([...info.clips, {name: 'mine', start: 0, end: 2}]);
@@ -299,7 +299,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     const settings: Settings = [['method', 'closest-distance']];
     core.bind(settings, quiet);
     core.weigh(settings, '');
-    writeFileSync(other, core.saveGlb(settings).bytes);
+    writeFileSync(other, core.save('glb', settings).bytes);
     const said = JSON.parse(String(execFileSync(sinew, ['compare', out, other, '--json'])));
     const found = core.compare();
     const near = (a: unknown, b: unknown, where: string) => {
@@ -346,7 +346,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     own.open({name: 'draco.glb', bytes});
     own.bind(settings, quiet);
     own.weigh(settings, '');
-    expect(same(own.saveGlb(settings).bytes, bindByCommand('draco.glb', settings))).toBe(true);
+    expect(same(own.save('glb', settings).bytes, bindByCommand('draco.glb', settings))).toBe(true);
 
     // Damaged data, and an accessor with another count: an error each, after which the decoder still works.
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
@@ -368,9 +368,9 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     own.open({name: 'draco.glb', bytes});
   }, 60000);
 
-  it('writes the file of sinew bind for an FBX, which a module of its own reads', async () => {
-    const load = (path: string) => import(/* @vite-ignore */ path);
-    const {default: create} = await load(join(built, 'core.mjs'));
+  it('reads and writes FBX as sinew bind does, by a module of its own', async () => {
+    const script = (path: string) => import(/* @vite-ignore */ path);
+    const {default: create} = await script(join(built, 'core.mjs'));
     const made = (await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule;
     const own = new Core(made, undefined, true);
     const settings: Settings = [['resolution', '64']];
@@ -378,13 +378,30 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     const bytes = new Uint8Array(readFileSync(join(at, 'caped.fbx')));
     const open = () => own.open({name: 'caped.fbx', bytes});
     expect(open).toThrow(/^caped\.fbx: the reader of FBX is not there/);
-    const {default: createFbx} = await load(join(built, 'fbx.mjs'));
-    const {unzlibSync} = await load(join(__dirname, '../node_modules/three/examples/jsm/libs/fflate.module.js'));
-    made.fbx = fbxReader(await createFbx({wasmBinary: readFileSync(join(built, 'fbx.wasm')), inflate: unzlibSync}));
+    const {default: createFbx} = await script(join(built, 'fbx.mjs'));
+    const {unzlibSync} = await script(join(__dirname, '../node_modules/three/examples/jsm/libs/fflate.module.js'));
+    made.fbx = fbxWorker(await createFbx({wasmBinary: readFileSync(join(built, 'fbx.wasm')), inflate: unzlibSync}));
+    const expectSame = (input: string, with_: Settings, format: Format) => {
+      own.bind(with_, quiet);
+      own.weigh(with_, '');
+      const {bytes, notes} = own.save(format, with_);
+      expect(notes).toEqual([]);
+      expect(same(bytes, bindByCommand(input, with_, '', format))).toBe(true);
+    };
     open();
-    own.bind(settings, quiet);
-    own.weigh(settings, '');
-    expect(same(own.saveGlb(settings).bytes, bindByCommand('caped.fbx', settings))).toBe(true);
+    expectSame('caped.fbx', settings, 'glb');
+    expectSame('caped.fbx', settings, 'fbx');
+    // A key moves joints, so the file is made anew.
+    const track = {...NO_TRACK, name: 'mine', keys: [{time: 1, pose: {0: [0, 0, 1, 0] as Quaternion}}]};
+    const joints = own.describe(settings).joints.length;
+    expect(own.save('fbx', settings, animationOf({...EMPTY, track}, joints)).notes.join()).toMatch(/written anew/);
+    for (const name of ['biped', 'robot', 'quadruped']) {
+      own.open(load(`${name}.glb`));
+      expectSame(`${name}.glb`, [...settings, ['fbx-unit', name === 'biped' ? 'm' : 'cm']], 'fbx');
+    }
+    made.fbx = undefined;
+    expect(() => own.save('fbx', settings)).toThrow(/reader of FBX is not there/);
+    made.fbx = fbxWorker(await createFbx({wasmBinary: readFileSync(join(built, 'fbx.wasm')), inflate: unzlibSync}));
     for (const size of [30, bytes.length >> 1])
       expect(() => own.open({name: 'cut.fbx', bytes: bytes.slice(0, size)})).toThrow(/^cut\.fbx: .*byte/);
     open();

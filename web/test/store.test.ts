@@ -223,6 +223,9 @@ describe('the command line', () => {
     expect(outputName('hero.VRM')).toBe('hero.skinned.vrm');
     expect(outputName('scan.obj')).toBe('scan.skinned.glb');
     expect(outputName('hero')).toBe('hero.skinned.glb');
+    expect(outputName('hero.FBX')).toBe('hero.skinned.fbx');
+    expect(outputName('hero.vrm', 'fbx')).toBe('hero.skinned.fbx');
+    expect(outputName('hero.fbx', 'glb')).toBe('hero.skinned.glb');
   });
 
   it('is complete', () => {
