@@ -1,6 +1,7 @@
 // The character in the scene: its surface, one for each pane, its skeleton, and what lies on them. Poses move all of it.
 import * as THREE from 'three';
 import {Bones} from './bones';
+import {coarserLike, coarserOf} from './coarser';
 import {jointColours} from './colours';
 import {Leaves, defectsOver, partThrough, removeOver} from './inside';
 import {behind, lookOf, texturesOf} from './looks';
@@ -20,7 +21,9 @@ interface Posed {
   normals: Float32Array | null;
 }
 interface Surface {
-  mesh: THREE.Mesh;
+  mesh: THREE.Mesh;  // with one of the next two
+  geometry: THREE.BufferGeometry;
+  coarser: THREE.BufferGeometry | null;
   pick: RaySurface;
 }
 
@@ -100,7 +103,7 @@ export class Figure {
     if (opened.normals) g.setAttribute('normal', new THREE.BufferAttribute(opened.normals.slice(), 3));
     else g.computeVertexNormals();
     info.primitives.forEach((p) => g.addGroup(p.first_triangle * 3, p.triangle_count * 3, p.material + 1));
-    this.addSurface(g, this.plain);
+    this.addSurface(g, this.plain, this.stage.software ? await coarserOf(g) : null);
     const box = this.box();
     this.size = box.getSize(new THREE.Vector3()).length() || 1;
     this.plane = planeOf(box);
@@ -130,27 +133,28 @@ export class Figure {
 
   // ---- surfaces
 
-  private addSurface(geometry: THREE.BufferGeometry, material: THREE.Material | THREE.Material[]) {
+  private addSurface(geometry: THREE.BufferGeometry, material: THREE.Material | THREE.Material[], coarser: THREE.BufferGeometry | null) {
     const mesh = new THREE.Mesh(geometry, material);
     mesh.frustumCulled = false;
     this.stage.world.add(mesh);
-    this.surfaces.push({mesh, pick: new RaySurface(geometry)});
+    this.surfaces.push({mesh, geometry, coarser, pick: new RaySurface(geometry)});
   }
   private removeSurface() {
-    const {mesh} = this.surfaces.pop()!;
+    const {mesh, geometry, coarser} = this.surfaces.pop()!;
     mesh.removeFromParent();
-    mesh.geometry.dispose();
+    geometry.dispose();
+    coarser?.dispose();
   }
   /** The same surface again, for the second pane, with its own positions and colours. */
   setBeside(on: boolean): void {
     if (!on) return this.removeSurface();
-    const {mesh} = this.surfaces[0];
-    const of = mesh.geometry, geometry = new THREE.BufferGeometry();
+    const {mesh, geometry: of, coarser} = this.surfaces[0];
+    const geometry = new THREE.BufferGeometry();
     geometry.setIndex(of.getIndex());
     for (const [name, attribute] of Object.entries(of.attributes))
       geometry.setAttribute(name, name === 'uv' ? attribute : (attribute as THREE.BufferAttribute).clone());
     for (const {start, count, materialIndex} of of.groups) geometry.addGroup(start, count, materialIndex);
-    this.addSurface(geometry, mesh.material);
+    this.addSurface(geometry, mesh.material, coarserLike(coarser, geometry));
   }
   /** Each pane shows its own surface; what lies over one belongs to the first. */
   showIn(pane: number): void {
@@ -158,7 +162,7 @@ export class Figure {
     for (const over of [this.defects, this.through?.drawn]) if (over) over.visible = pane === 0;
   }
   private get geometries(): THREE.BufferGeometry[] {
-    return this.surfaces.map(({mesh}) => mesh.geometry);
+    return this.surfaces.map(({geometry}) => geometry);
   }
   private coloursOf(pane: number) {
     return this.geometries[pane]?.getAttribute('color') as THREE.BufferAttribute | undefined;
@@ -281,8 +285,10 @@ export class Figure {
     }
     geometry.boundingSphere = null;
   }
-  /** The normals of the pose, which frames that follow each other do without. */
-  freshNormals(): void {
+  /** All triangles, and the normals of the pose; rough frames do without. */
+  setFine(fine: boolean): void {
+    for (const {mesh, geometry, coarser} of this.surfaces) mesh.geometry = (!fine && coarser) || geometry;
+    if (!fine) return;
     if (this.staleNormals) for (const geometry of this.geometries) geometry.computeVertexNormals();
     this.staleNormals = false;
   }

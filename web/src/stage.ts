@@ -23,7 +23,8 @@ const FINE = 2;    // its pixels for each pixel of the screen, along a side
 
 export class Stage {
   /** Without a card, multisampling takes half of a frame, and the core skins faster than a shader: it computes a vertex once, and the
-   * shader for each of its triangles. So frames that follow each other are rough, and the last one is drawn again with more pixels. */
+   * shader for each of its triangles. So frames that follow each other are rough, with fewer triangles of a large surface, and the last
+   * one is drawn again with all of them and more pixels. */
   readonly software = drawsInSoftware();
   /** Whether the last frame was rough. */
   rough = false;
@@ -44,9 +45,10 @@ export class Stage {
   readonly cameraListeners: (() => void)[] = [];
   /** The browser has taken the graphics context, or has given it back. */
   onLost: (lost: boolean) => void = () => {};
-  /** Before a pane is drawn, and before a frame that is not rough. */
+  /** Before a pane is drawn. */
   onPane: (pane: number) => void = () => {};
-  onFine: () => void = () => {};
+  /** In software, before a frame: whether it is not rough. */
+  onFine: (fine: boolean) => void = () => {};
   private wanted = true;
   private fitted = '';  // the size of the place
   private lastFrame = 0;
@@ -77,6 +79,7 @@ export class Stage {
       this.lastFrame = time;
       if (this.software) {
         this.setRatio(1);
+        this.onFine(false);
         this.rough = true;
       }
       this.render();
@@ -143,7 +146,7 @@ export class Stage {
   /** The last frame again, with more pixels and with the normals of the pose. */
   refine(): void {
     this.rough = false;
-    this.onFine();
+    this.onFine(true);
     this.setRatio(FINE);
     this.render();
   }

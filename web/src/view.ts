@@ -24,7 +24,7 @@ export class View {
     this.ring = new Ring(stage, figure, this.picker);
     this.pictures = new Pictures(stage, figure, this.eye);
     stage.onPane = (pane) => [figure, this.handle, this.ring].forEach((part) => part.showIn(pane));
-    stage.onFine = () => figure.freshNormals();
+    stage.onFine = (fine) => figure.setFine(fine);
     figure.onMoved = () => (this.handle.place(), this.eye.moved());
   }
 
