@@ -608,11 +608,11 @@ void BM_pin(benchmark::State& state) {
 }
 BENCHMARK(BM_pin)->ArgName("subdivisions")->Arg(0)->Arg(1)->Iterations(20)->Unit(benchmark::kMillisecond);
 
-// Moves every joint in turn, in a binding of geodesic-voxel (heat = 0) or of the default (heat = 1) that keeps its
-// volume, and compares each move with a fresh bind. `ratio` is the median over the joints; `least` and `worst` are
-// the smallest and the largest ratio.
+// Moves one joint of a person after the other, in a binding of geodesic-voxel (heat = 0) or of the default (heat = 1)
+// that keeps its volume, and compares each move with a fresh bind. `ratio` is the median over the joints; `least` and
+// `worst` are the smallest and the largest ratio.
 void BM_move(benchmark::State& state) {
-    const Input& in = input();
+    const Input& in = person();
     BindOptions options = state.range(1) ? BindOptions{} : bind_options();
     options.keep_volume = true;
     Context context;

@@ -78,7 +78,7 @@ struct HeatRules {
     double least_visible = 0.1;
     /// With more unknowns than this, the equation is solved on a coarse surface of about `coarse` nodes, at most
     /// half more.
-    std::size_t direct = 40'000, coarse = 30'000;
+    std::size_t direct = 60'000, coarse = 30'000;
 };
 
 /// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
