@@ -1,11 +1,11 @@
 // Length of the bones of leaf joints, for methods without a volume.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "bind/bone_shapes.h"
 #include "bind/bone_tree.h"
 #include "bind/method.h"
+#include "core/sums.h"
 
 namespace sinew {
 namespace {
@@ -56,43 +56,42 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
         }
         if (leaves.empty()) continue;
         const BoneTree tree(spaces);
-        parallel_chunks(
-            task.context, set.vertices.size(), 512, [&](std::size_t, std::size_t begin, std::size_t end) {
-                std::vector<std::pair<std::uint32_t, double>> near;  // joints and distances of bones
-                std::uint32_t last = 0;                              // the nearest bone of the vertex before
-                for (std::size_t i = begin; i < end; ++i) {
-                    const std::uint32_t v = set.vertices[i];
-                    const Point3 p = to_point(task.mesh.positions[v]);
-                    const auto is_farther = [&](std::uint32_t leaf) {
-                        return along(leaf, p) > std::atomic_ref(reach[leaf]).load(std::memory_order_relaxed);
-                    };
-                    if (!task.used[v] || std::none_of(leaves.begin(), leaves.end(), is_farther)) continue;
-                    near.clear();
-                    double least = spaces[last].distance(p);
-                    const auto counts_below = [&] { return least * (1 + 1e-6); };
-                    tree.visit(p, counts_below, [&](std::uint32_t bone) {
-                        const double d = spaces[bone].distance(p);
-                        if (d > counts_below()) return;
-                        near.emplace_back(joint_of[bone], d);
-                        if (d < least) least = d, last = bone;
-                    });
-                    std::erase_if(near, [&](const auto& each) { return each.second > counts_below(); });
-                    std::sort(near.begin(), near.end());
-                    least = INFINITY;
-                    std::uint32_t nearest = 0;
-                    for (const auto& [j, d] : near) {
-                        // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf
-                        // joint, too.
-                        const bool wins = is_leaf[j] && !is_leaf[nearest] && d <= least * (1 + 1e-9);
-                        if (d < least || wins) least = d, nearest = j;
-                    }
-                    if (!is_leaf[nearest]) continue;
-                    const std::atomic_ref own(reach[nearest]);
-                    double known = own.load(std::memory_order_relaxed);
-                    while (along(nearest, p) > known && !own.compare_exchange_weak(known, along(nearest, p))) {
-                    }
-                }
+        struct Farthest {
+            std::vector<double> reach;                           // per joint
+            std::vector<std::pair<std::uint32_t, double>> near;  // joints and distances of bones
+            std::uint32_t last = 0;                              // the nearest bone of the vertex before
+        };
+        const auto add = [&](Farthest& to, std::size_t i) {
+            to.reach.resize(reach.size(), 0);
+            const std::uint32_t v = set.vertices[i];
+            const Point3 p = to_point(task.mesh.positions[v]);
+            const auto is_farther = [&](std::uint32_t leaf) { return along(leaf, p) > to.reach[leaf]; };
+            if (!task.used[v] || std::none_of(leaves.begin(), leaves.end(), is_farther)) return;
+            to.near.clear();
+            double least = spaces[to.last].distance(p);
+            const auto counts_below = [&] { return least * (1 + 1e-6); };
+            tree.visit(p, counts_below, [&](std::uint32_t bone) {
+                const double d = spaces[bone].distance(p);
+                if (d > counts_below()) return;
+                to.near.emplace_back(joint_of[bone], d);
+                if (d < least) least = d, to.last = bone;
             });
+            std::erase_if(to.near, [&](const auto& each) { return each.second > counts_below(); });
+            std::sort(to.near.begin(), to.near.end());
+            least = INFINITY;
+            std::uint32_t nearest = 0;
+            for (const auto& [j, d] : to.near) {
+                // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf joint, too.
+                const bool wins = is_leaf[j] && !is_leaf[nearest] && d <= least * (1 + 1e-9);
+                if (d < least || wins) least = d, nearest = j;
+            }
+            if (is_leaf[nearest]) to.reach[nearest] = std::max(to.reach[nearest], along(nearest, p));
+        };
+        const auto join = [&](Farthest& to, const Farthest& more) {
+            for (std::size_t j = 0; j < reach.size(); ++j) to.reach[j] = std::max(to.reach[j], more.reach[j]);
+        };
+        const auto found = sum_of<Farthest>(task.context, set.vertices.size(), add, join, 2048);
+        for (std::size_t j = 0; j < found.reach.size(); ++j) reach[j] = std::max(reach[j], found.reach[j]);
     }
     for (Bone& bone : task.bones) {
         if (!grows(bone)) continue;

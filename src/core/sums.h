@@ -1,6 +1,7 @@
 // Sums over many items.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace sinew {
 template <typename Sum, typename Add, typename Join>
 Sum sum_of(const Context* context, std::size_t n, const Add& add, const Join& join,
            std::size_t together = std::size_t{1} << 16) {
-    std::vector<Sum> sums(n / together + 1);
+    std::vector<Sum> sums(std::max<std::size_t>(1, (n + together - 1) / together));
     parallel_chunks(context, n, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         Sum own{};
         for (std::size_t i = begin; i < end; ++i) add(own, i);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/curve_order.h"
 #include "core/lists.h"
 #include "core/nearest_in_triangle.h"
 #include "core/parallel.h"
@@ -79,7 +80,7 @@ struct Clusters {
 
 /// Nodes that follow each other are divided into stretches, each of which has its own clusters.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
-    constexpr std::size_t together = MeshSurface::most_in_file_order;
+    constexpr std::size_t together = 1 << 15;
     Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};
     std::vector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
     std::vector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
@@ -186,6 +187,16 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
                 out.share[corner] = static_cast<float>(share[corner]);
         }
     }
+    return out;
+}
+
+/// The same nodes in an order in which neighbours are near each other, whatever the order of the file.
+std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
+                                       std::span<const std::uint32_t> nodes, Context* context) {
+    if (surface.nodes() > MeshSurface::most_in_file_order) return {nodes.begin(), nodes.end()};  // they are
+    const auto place = [&](std::size_t i) { return to_point(mesh.positions[surface.vertex_of[nodes[i]]]); };
+    std::vector<std::uint32_t> out = CurveOrder(nodes.size(), MeshSurface::curve_bits, place, context).point;
+    for (std::uint32_t& at : out) at = nodes[at];
     return out;
 }
 
@@ -307,7 +318,7 @@ std::vector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges,
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                              const std::function<double(std::uint32_t)>& spacing, Context* context)
-    : fine_(nodes.begin(), nodes.end()), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
+    : fine_(along_curve(mesh, surface, nodes, context)), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
     const Fine fine(mesh, surface, fine_, context);
     const Clusters clusters = cluster(
         fine, [&](std::uint32_t i) { return spacing(fine_[i]); }, context);

@@ -20,7 +20,6 @@ namespace {
 constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the mean edge
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
-constexpr int kCurveBits = 8;
 
 struct Cotangents {
     double area;
@@ -85,7 +84,7 @@ private:
         if (vertex_of.size() > MeshSurface::most_in_file_order) {
             const std::vector<std::uint32_t> in_file = std::move(vertex_of);
             const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
-            vertex_of = CurveOrder(in_file.size(), kCurveBits, place, context_).point;
+            vertex_of = CurveOrder(in_file.size(), MeshSurface::curve_bits, place, context_).point;
             for (std::uint32_t& v : vertex_of) v = in_file[v];
         }
         parallel_for(context_, vertex_of.size(), 4096,

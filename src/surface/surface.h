@@ -20,6 +20,7 @@ struct MeshSurface {
     static constexpr std::uint32_t none = 0xffffffffu;
     /// More nodes than this are numbered along a curve (core/curve_order.h), fewer by their first vertices.
     static constexpr std::size_t most_in_file_order = 40'000;
+    static constexpr int curve_bits = 7;
     struct Edge {
         std::uint32_t a, b;  ///< nodes, a < b
         double weight;       ///< > 0, no unit: half the sum of the cotangents opposite to it
