@@ -13,6 +13,7 @@
 
 #include "characters/shapes.h"
 #include "core/parallel.h"
+#include "core/sums.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
 #include "sinew/edits.h"
@@ -26,6 +27,22 @@
 
 namespace sinew {
 namespace {
+
+TEST(SumOf, AddsAllItemsInTheirOrder) {
+    using Items = std::vector<std::size_t>;
+    for (const std::size_t n : {0u, 1u, 99u, 100u, 200u, 250u}) {
+        const auto items = sum_of<Items>(
+            nullptr, n, [](Items& to, std::size_t i) { to.push_back(i); },
+            [](Items& to, const Items& more) {
+                EXPECT_FALSE(more.empty());
+                to.insert(to.end(), more.begin(), more.end());
+            },
+            100);
+        Items all(n);
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        EXPECT_EQ(items, all);
+    }
+}
 
 TEST(ThreadPool, EveryItemRunsOnce) {
     for (const unsigned threads : {1u, 2u, 3u, 9u, 4u})

@@ -217,5 +217,30 @@ TEST(Surface, SeamsAreWeldedAndUnusedVerticesHaveNoNode) {
     EXPECT_NEAR(b, 24, 1e-3);
 }
 
+// Vertices that follow each other in the file lie far from each other; nodes do not.
+TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
+    Shape shape = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 1, 0}, 300, 150);
+    const std::size_t n = shape.positions.size();
+    ASSERT_GT(n, MeshSurface::most_in_file_order);
+    const auto moved = [&](std::size_t i) { return 7919 * i % n; };
+    std::vector<Vec3> positions(n);
+    for (std::size_t i = 0; i < n; ++i) positions[moved(i)] = shape.positions[i];
+    for (Triangle& t : shape.triangles)
+        for (std::uint32_t& corner : t) corner = static_cast<std::uint32_t>(moved(corner));
+    shape.positions.assign(positions.begin(), positions.end());
+    const MeshSurface s = surface_of(shape);
+    ASSERT_EQ(s.nodes(), n);
+    EXPECT_EQ(s.components, 1u);
+    for (std::uint32_t v = 0; v < n; ++v) ASSERT_EQ(s.vertex_of[s.node_of[v]], v);
+    double of_nodes = 0, of_vertices = 0, area = 0;
+    for (const MeshSurface::Edge& e : s.edges) {
+        of_nodes += e.b - e.a;
+        of_vertices += std::abs(double(s.vertex_of[e.b]) - double(s.vertex_of[e.a]));
+    }
+    EXPECT_LT(of_nodes, 0.05 * of_vertices);
+    for (const double m : s.mass) area += m;
+    EXPECT_NEAR(area, 8, 1e-3);
+}
+
 }  // namespace
 }  // namespace sinew
