@@ -6,6 +6,7 @@
 // matrix as Transform. So joint · Transform · vertex is in both formats the same for every pose.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/base64.h"
 #include "core/try.h"
@@ -32,7 +33,6 @@ public:
         for (const std::size_t n : document_.rig.nodes.top_down) SINEW_TRY(make_mesh(n));
         make_bind_pose();
         SINEW_TRY_LET(const double seconds, make_fbx_clips(making_, animated_));
-        if (document_.count("cameras") > 0) making_.notes.push_back("cameras are not written to FBX");
         return file_.bytes(metres_, seconds);
     }
 
@@ -113,7 +113,7 @@ private:
         file_.property(list, "DefaultAttributeIndex", "int", {std::int32_t{0}});
         file_.add(*out.record, "Culling", {std::string("CullingOff")});
         file_.connect(out.id, parent);
-        if (kind != std::string_view("Mesh")) {
+        if (kind != std::string_view("Mesh") && kind != std::string_view("Camera")) {
             const bool limb = kind == std::string_view("LimbNode");
             const FbxBuilder::Object attribute = file_.object("NodeAttribute", name, "NodeAttribute", kind);
             file_.add(*attribute.record, "TypeFlags", {std::string(limb ? "Skeleton" : "Null")});
@@ -140,6 +140,46 @@ private:
                   : mesh          ? "Mesh"
                                   : "Null",
                   nodes().local[node], above == Rig::no_node ? FbxBuilder::kScene : animated_[above].model);
+        if (const Json* const camera = document_.at("cameras", whole_or(json, "camera", none).value_or(none)))
+            make_camera(*camera, node_name(document_, node) + " camera", made.model);
+    }
+
+    /// glTF looks along -z and FBX along x: a node of its own, turned.
+    void make_camera(const Json& json, const std::string& name, FbxBuilder::Id parent) {
+        const bool flat = string_of(member(json, "type")) == "orthographic";
+        const Json* const found = member(json, flat ? "orthographic" : "perspective");
+        const Json nothing = Json::object();
+        const auto number = [&](const char* key, double otherwise) {
+            const Json* const value = member(found ? *found : nothing, key);
+            return value && value->is_number() ? value->get<double>() : otherwise;
+        };
+        Matrix turn;
+        turn(0, 0) = turn(2, 2) = 0;
+        turn(0, 2) = 1, turn(2, 0) = -1;
+        const FbxBuilder::Id place = model(name, "Camera", turn, parent);
+        const FbxBuilder::Object lens = file_.object("NodeAttribute", name, "NodeAttribute", "Camera");
+        file_.add(*lens.record, "TypeFlags", {std::string("Camera")});
+        file_.add(*lens.record, "GeometryVersion", {std::int32_t{124}});
+        FbxRecord& list = file_.properties(*lens.record);
+        constexpr double inch = 25.4, film = 24;  // millimetres; of the height of the picture
+        const double aspect = number("aspectRatio", flat ? number("xmag", 1) / number("ymag", 1) : 16.0 / 9);
+        const double high = number("yfov", 0.7);
+        // Their last bits differ between C libraries.
+        const auto rounded = [](double v) { return double{static_cast<float>(v)}; };
+        const double degrees = 180 / std::numbers::pi, focal = rounded(film / 2 / std::tan(high / 2));
+        for (const auto& [key, value] :
+             {std::pair("AspectWidth", aspect * 1000), std::pair("AspectHeight", 1000.0),
+              std::pair("FilmWidth", aspect * film / inch), std::pair("FilmHeight", film / inch),
+              std::pair("FilmAspectRatio", aspect), std::pair("FocalLength", focal),
+              std::pair("NearPlane", number("znear", 0.01) * making_.scale),
+              std::pair("FarPlane", number("zfar", 1000) * making_.scale),
+              std::pair("OrthoZoom", 2 * number("xmag", 1) * making_.scale)})
+            file_.property(list, key, "double", {value});
+        file_.property(list, "FieldOfView", "FieldOfView",
+                       {rounded(2 * std::atan(aspect * film / 2 / focal) * degrees)});
+        file_.property(list, "ApertureMode", "enum", {std::int32_t{3}});  // by the focal length
+        file_.property(list, "CameraProjectionType", "enum", {std::int32_t{flat}});
+        file_.connect(lens.id, place);
     }
 
     Status make_mesh(std::size_t node) {

@@ -80,7 +80,9 @@ private:
                 out_.nodes.push_back({name + "_scale", parent, fbx_matrix(*places[n].compensation), {}, 0, true});
                 parent = out_.nodes.size() - 1;
             }
-            out_.nodes.push_back({name, parent, fbx_matrix(places[n].own), {}, node.object, false, node.geometry});
+            const FbxObjects::Object& object = objects_[node.object];
+            const bool view = object.is("Model", "Camera") || object.is("Model", "Light");
+            out_.nodes.push_back({name, parent, fbx_matrix(places[n].own), {}, node.object, view, node.geometry});
         }
     }
 

@@ -61,7 +61,7 @@ struct ForeignNode {
     Matrix local;
     std::vector<std::size_t> meshes;
     std::size_t source = 0;  ///< in FBX: the object that it is
-    bool between = false;    ///< no joint: it stands between a joint and its parent
+    bool between = false;    ///< no joint: it stands between a joint and its parent, or is a camera or a light
     Matrix geometry{};       ///< from its meshes to the node; nodes below do not inherit it
     std::optional<Matrix>
         bind{};  ///< where the node stood in the world when its meshes were bound, if not at `local`

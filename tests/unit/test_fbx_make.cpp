@@ -199,6 +199,43 @@ TEST(FbxMake, JointsWithoutWeightsStandWhereTheSceneHasThem) {
     }
 }
 
+// A camera looks along -z in glTF and along x in FBX. Below a joint it is no end of a bone.
+TEST(FbxMake, KeepsCameras) {
+    Maker m = quad();
+    m.json["cameras"] = OrderedJson::array(
+        {{{"type", "perspective"},
+          {"perspective", {{"yfov", 0.5}, {"aspectRatio", 1.5}, {"znear", 0.25}, {"zfar", 20}}}}});
+    m.json["nodes"][2]["camera"] = 0;
+    m.json["nodes"][2]["rotation"] = {0.6, 0, 0, 0.8};
+    const Scene scene = must_read(m);
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
+    EXPECT_EQ(file.report.notes, std::vector<std::string>());
+    ModelFiles files;
+    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
+    std::vector<std::string> warnings;
+    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    std::size_t cameras = 0;
+    for (std::size_t o = 1; o < objects.all().size(); ++o) {
+        if (!objects[o].is("NodeAttribute", "Camera")) continue;
+        ++cameras;
+        const double high = objects.number(o, "FilmHeight", 0) * 25.4;
+        EXPECT_NEAR(2 * std::atan(high / 2 / objects.number(o, "FocalLength", 0)), 0.5, 1e-6);
+        EXPECT_NEAR(objects.number(o, "FilmWidth", 0) * 25.4 / high, 1.5, 1e-9);
+        EXPECT_NEAR(objects.number(o, "NearPlane", 0), 25, 1e-9);
+        EXPECT_NEAR(objects.number(o, "FarPlane", 0), 2000, 1e-9);
+        EXPECT_TRUE(objects[objects.target(o, "Model")].is("Model", "Camera"));
+    }
+    EXPECT_EQ(cameras, 1u);
+    const Scene again = must(load_bytes(file.bytes, "made.fbx"));
+    EXPECT_EQ(again.skeleton.joints.size(), 2u);
+    const NodeTree& nodes = again.document->rig.nodes;
+    for (std::size_t n = 0; n < nodes.world.size(); ++n) {
+        if (again.document->at("nodes", n)->value("name", "") != "knee camera") continue;
+        const Matrix &camera = nodes.world[n], &knee = nodes.world[nodes.parent[n]];
+        for (std::size_t r = 0; r < 3; ++r) EXPECT_NEAR(camera(r, 0), -knee(r, 2), 1e-6);
+    }
+}
+
 // A mesh without a skin keeps its node and its place, and two nodes may share it.
 TEST(FbxMake, KeepsPropsAtTheirNodes) {
     Maker m = quad();
