@@ -186,9 +186,10 @@ TEST(FbxMake, MovesModelsOnly) {
 TEST(FbxMake, JointsWithoutWeightsStandWhereTheSceneHasThem) {
     Maker m = quad();
     primitive(m)["attributes"]["JOINTS_0"] = m.vec4<std::uint8_t>({1, 2, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0});
-    m.json["skins"][0] = {{"inverseBindMatrices", m.accessor(bind_matrices({0, 0, 0.5f}), "MAT4", 16)},
+    m.json["skins"][0] = {{"inverseBindMatrices", m.accessor(bind_matrices({0, 0.25f, 0.5f}), "MAT4", 16)},
                           {"joints", {3, 1, 2}}};
     m.json["nodes"][1]["translation"] = {3, 4, 0};
+    m.json["nodes"][2]["translation"] = {0, 0.25, 0};
     m.json["nodes"][1]["rotation"] = {0, 0, 0.6, 0.8};
     m.json["nodes"].push_back({{"name", "root"}, {"children", {1}}});
     m.json["scenes"][0]["nodes"] = {0, 3};
