@@ -85,7 +85,7 @@ writeFileSync(join(project, 'arrays.json'), JSON.stringify({positions: positions
 
 // Weights that need cleaning, and cleaned.
 writeFileSync(join(project, 'spots.json'), JSON.stringify({edits: [{op: 'set', joint: 'upper', value: 1, select: {vertices: [30]}}]}));
-run(sinew, 'apply', 'tube.glb', '--edits', 'spots.json', '-o', 'noisy.glb', '--quiet');
+run(sinew, 'apply', 'tube.glb', '--edits', 'spots.json', '-o', 'noisy.glb');
 run(sinew, 'clean', 'noisy.glb', '-o', 'noisy.clean.glb', '--strength', '1.5', '--max-influences', '3', '--report', 'noisy.clean.json', '--quiet');
 
 // A skeleton with a clip, and a mesh without a skin beside a skinned one.
