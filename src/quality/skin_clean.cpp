@@ -1,6 +1,7 @@
 // clean_skin: weight that is implausible where it lies is removed, and what is open or noisy comes from its
 // surroundings. docs/clean.md
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -15,23 +16,24 @@ namespace sinew {
 namespace {
 
 // Chosen on two folders of characters, each judged without its own source: docs/notes/clean.md.
-constexpr float kTouched = 0.01f;     // a patch of a joint's weight has more
-constexpr double kMostOfPart = 0.5;   // of a part's area: its own weight, wherever the joint is
-constexpr double kLeastLeft = 0.2;    // of a row after far weight went: less says nothing
-constexpr double kUnlike = 0.6;       // L1 to the most similar neighbour
-constexpr double kUnlikeSpread = 2;   // times the neighbours' own L1 to their mean
-constexpr double kFarther = 0.5;      // voxels
-constexpr double kLeastNoise = 0.01;  // rounding, and what finer shapes look like
-constexpr double kFullNoise = 0.03;   // and more is smoothed in full
-constexpr double kSmoothing = 5;      // of a node's edges against its own row
-constexpr double kBorder = 0.3;       // L1 of an edge that nearly parts its ends
-constexpr double kLeastEdge = 1e-3;   // of its weight that is left
-constexpr int kRounds = 2;            // of finding borders
-constexpr double kLeastShare = 0.12;  // of the strongest joint: less is noise where there is noise
-constexpr double kCore = 0.5;         // the same: a patch of a joint that has this nowhere is noise, too
-constexpr double kLeastFill = 0.01;   // the same where there is none
-constexpr double kLeastKept = 5e-3;   // of a row
-constexpr int kSteps = 5, kMostSteps = 200;
+constexpr float kTouched = 0.01f;      // a patch of a joint's weight has more
+constexpr double kMostOfPart = 0.5;    // of a part's area: its own weight, wherever the joint is
+constexpr double kLeastLeft = 0.2;     // of a row after far weight went: less says nothing
+constexpr double kUnlike = 0.6;        // L1 to the most similar neighbour
+constexpr double kUnlikeSpread = 2;    // times the neighbours' own L1 to their mean
+constexpr double kFarther = 0.5;       // voxels
+constexpr double kLeastNoise = 0.003;  // rounding, and what finer shapes look like
+constexpr double kFullNoise = 0.01;    // and more is smoothed in full
+constexpr double kSmoothing = 3;       // of a node's edges against its own row
+constexpr double kBorder = 0.3;        // L1 of an edge that nearly parts its ends
+constexpr double kLeastEdge = 1e-3;    // of its weight that is left
+constexpr int kRounds = 2;             // of finding borders
+constexpr double kMirrored = 0.6;      // the same of a node and the one across the mirror plane
+constexpr double kLeastShare = 0.65;   // times the noise: less weight is noise
+constexpr double kCore = 0.3;          // of the strongest joint: a patch that has this nowhere is noise, too
+constexpr double kLeastFill = 0.01;    // of the strongest joint
+constexpr double kLeastKept = 5e-3;    // of a row
+constexpr int kSteps = 3, kMostSteps = 200;
 constexpr double kStill = 1e-3;  // L1 of an open node in a step
 
 /// Calls use(x, y) for each joint of two rows by joint; null: the row does not have it.
@@ -131,10 +133,11 @@ public:
         average_seams();
         if (options_.strength > 0) SINEW_TRY(remove_implausible());
         keep_lost_parts();
-        if (options_.strength > 0) report_.noise = noise();
-        const double noisy = std::clamp((report_.noise - kLeastNoise) / (kFullNoise - kLeastNoise), 0.0, 1.0);
-        if (noisy > 0) std::fill(changed_.begin(), changed_.end(), true);
-        if (noisy > 0 || std::find(open_.begin(), open_.end(), true) != open_.end()) solve(noisy);
+        const Noise found = options_.strength > 0 ? noise() : Noise{};
+        report_.noise = found.size;
+        if (found.due > 0) std::fill(changed_.begin(), changed_.end(), true);
+        if (found.due > 0 || std::find(open_.begin(), open_.end(), true) != open_.end())
+            SINEW_TRY(solve(found.due));
         if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while weights are cleaned"};
         return write();
     }
@@ -369,14 +372,19 @@ private:
         }
     }
 
-    /// The standard deviation of what rows have that their neighbours do not share. If y is smooth, what the mean
-    /// of its neighbours lacks of it changes slowly over the surface. White noise of variance s² gives neighbours
-    /// of six edges each and two in common -s² (2/6 - 2/36): only noise makes them opposed. Borders hide it, so the
-    /// largest counts that some of the quietest nodes show.
-    double noise() const {
+    /// How much of the smoothing is due, 0 to 1, and the standard deviation of what rows have that their neighbours
+    /// do not share. If y is smooth, what the mean of its neighbours lacks of it changes slowly over the surface.
+    /// White noise of variance s² gives neighbours of six edges each and two in common -s² (2/6 - 2/36): only noise
+    /// makes them opposed. Borders hide it: it is there if one of some shares of the quietest nodes shows it, and
+    /// as large as one of these or all nodes show.
+    struct Noise {
+        double due = 0, size = 0;
+    };
+    Noise noise() const {
         constexpr double expected = 2.0 / 6 - 2.0 / 36;
+        constexpr std::array<double, 6> quietest = {0.3, 0.4, 0.5, 0.6, 0.7, 1};
         Rows rest(nodes_);
-        std::vector<double> size(nodes_, -1);  // less than 0: not measured
+        std::vector<double> size(nodes_, INFINITY);
         each_node([&](std::uint32_t i, RowSum& sum) {
             const std::span<const Link> ring = links(i);
             if (ring.size() < 3 || open_[i]) return;
@@ -388,72 +396,119 @@ private:
         });
         std::vector<double> sizes;
         for (const double s : size)
-            if (s >= 0) sizes.push_back(s);
-        if (sizes.empty()) return 0;
+            if (s < INFINITY) sizes.push_back(s);
+        if (sizes.empty()) return {};
         std::sort(sizes.begin(), sizes.end());
-        double most = 0;
-        for (const double quietest : {0.5, 0.6, 0.7}) {
-            const double limit = sizes[static_cast<std::size_t>(quietest * static_cast<double>(sizes.size() - 1))];
-            const auto quiet = [&](std::uint32_t i) { return size[i] >= 0 && size[i] <= limit; };
-            double sum = 0;
-            std::size_t edges = 0;
-            for (const MeshSurface::Edge& e : surface_.edges)
-                if (quiet(e.a) && quiet(e.b)) {
-                    sum += product(rest[e.a], rest[e.b]);
-                    ++edges;
-                }
-            if (sum < 0) most = std::max(most, -sum / static_cast<double>(edges) / expected);
+        std::array<double, quietest.size()> sum{}, edges{};
+        for (const MeshSurface::Edge& e : surface_.edges) {
+            const double larger = std::max(size[e.a], size[e.b]), opposed = -product(rest[e.a], rest[e.b]);
+            for (std::size_t k = 0; k < quietest.size(); ++k)
+                if (larger <= sizes[static_cast<std::size_t>(quietest[k] * double(sizes.size() - 1))])
+                    sum[k] += opposed, edges[k] += expected;
         }
-        return std::sqrt(most);
+        double found = 0, all = 0;
+        for (std::size_t k = 0; k < quietest.size(); ++k) {
+            if (quietest[k] == 1) found = all;
+            if (sum[k] > 0) all = std::max(all, std::sqrt(sum[k] / edges[k]));
+        }
+        all = std::max(all, std::sqrt(sizes[sizes.size() / 2] / (1 + 1.0 / 6)));
+        const double due = std::clamp((found - kLeastNoise) / (kFullNoise - kLeastNoise), 0.0, 1.0);
+        return {due, due > 0 ? all : 0};
     }
 
     /// Minimises Σ c |x - y|² + Σ over edges of w g |x_a - x_b|², with c = 0 at open nodes. g falls where the rows
-    /// of an earlier solution differ, so that borders stay (half-quadratic: Geman and Reynolds 1992).
-    void solve(double noisy) {
-        const double smoothing = kSmoothing * options_.strength * noisy;
-        std::vector<double> edge(surface_.edges.size());
+    /// of an earlier solution differ, so that borders stay (half-quadratic: Geman and Reynolds 1992). Where the row
+    /// across the mirror plane is alike, y is the mean of both.
+    Status solve(double noisy) {
+        std::vector<double> edge(surface_.edges.size()), own;
         for (std::size_t e = 0; e < edge.size(); ++e) edge[e] = surface_.edges[e].weight;
         solved_ = rows_;
         for (std::uint32_t i = 0; i < nodes_; ++i)
             if (open_[i]) solved_[i].clear();
-        relax(edge, smoothing);
-        for (int round = 0; round < (noisy > 0 ? kRounds : 0); ++round) {
-            parallel_for(context_, edge.size(), 1024, [&](std::size_t k) {
-                const MeshSurface::Edge& e = surface_.edges[k];
-                const double d = l1(solved_[e.a], solved_[e.b]) / kBorder;
-                edge[k] = e.weight * std::max(std::exp(-d * d), kLeastEdge);
-            });
-            relax(edge, smoothing);
+        if (noisy == 0) {
+            relax(rows_, edge, own);
+            for (std::uint32_t i = 0; i < nodes_; ++i)
+                if (!open_[i]) solved_[i].clear();
+        } else {
+            // The root: on coarse meshes the weights of edges around a node differ by more than its rows do.
+            for (double& w : edge) w = std::sqrt(w);
+            own.assign(nodes_, 0);
+            for (std::size_t e = 0; e < edge.size(); ++e)
+                for (const std::uint32_t i : {surface_.edges[e].a, surface_.edges[e].b})
+                    if (!open_[i]) own[i] += edge[e] / (kSmoothing * options_.strength * noisy);
+            SINEW_TRY_LET(const auto symmetry, find_symmetry(mesh_, skeleton_, context_));
+            relax(rows_, edge, own);
+            for (int round = 0; round < kRounds; ++round) {
+                std::vector<double> kept(edge.size());
+                parallel_for(context_, edge.size(), 1024, [&](std::size_t k) {
+                    const MeshSurface::Edge& e = surface_.edges[k];
+                    kept[k] = edge[k] * std::max(likeness(solved_[e.a], solved_[e.b], kBorder), kLeastEdge);
+                });
+                relax(symmetry ? with_mirrored(*symmetry) : rows_, kept, own);
+            }
         }
-        const double least = std::max(kLeastFill, std::min(kLeastShare * options_.strength, kCore) * noisy);
+        // What noise adds where a joint has no weight goes; large weights stay (the garrote of Breiman 1995). Noise
+        // of one joint is less than that of a row.
+        double influences = 0;
+        for (const InfluenceList& row : rows_) influences += static_cast<double>(row.size());
+        const double of_joint = report_.noise / std::sqrt(influences / static_cast<double>(nodes_));
+        const double least = std::clamp(kLeastShare * options_.strength * of_joint * noisy, kLeastFill, kCore);
         parallel_for(context_, nodes_, 1024, [&](std::size_t i) {
             InfluenceList& row = solved_[i];
-            if (noisy == 0 && !open_[i]) row.clear();
             float most = 0;
-            for (const Influence& k : row) most = std::max(most, k.weight);
+            for (Influence& k : row) {
+                if (noisy > 0) k.weight -= static_cast<float>(least * least / k.weight);
+                most = std::max(most, k.weight);
+            }
             for (Influence& k : row) k.weight /= most;
             std::erase_if(row, [&](const Influence& k) { return k.weight < least; });
         });
         if (noisy > 0) drop_patches(kCore * std::min(options_.strength, 1.0) * noisy);
+        return Done{};
     }
 
-    /// Jacobi's iteration from the solution so far, at all nodes or, without smoothing, at open ones. Rows are
-    /// short, which makes a step cheaper than one of any solver by joints, and it starts close: steps enough for
-    /// what is rough, and until open nodes are filled.
-    void relax(const std::vector<double>& edge, double smoothing) {
+    static double likeness(const InfluenceList& a, const InfluenceList& b, double scale) {
+        const double d = l1(a, b) / scale;
+        return std::exp(-d * d);
+    }
+
+    Rows with_mirrored(const Symmetry& symmetry) const {
+        Rows out = rows_;
+        each_node([&](std::uint32_t i, RowSum& sum) {
+            const std::uint32_t vertex = symmetry.vertex[surface_.vertex_of[i]];
+            const std::uint32_t other = vertex == no_index ? MeshSurface::none : surface_.node_of[vertex];
+            if (other == MeshSurface::none || other == i || open_[i] || open_[other]) return;
+            const auto mirrored = [&](InfluenceList row) {
+                for (Influence& w : row)
+                    if (symmetry.joint[w.joint] != no_index) w.joint = symmetry.joint[w.joint];
+                std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.joint < b.joint; });
+                return row;
+            };
+            sum.add(rows_[i], 1);
+            sum.add(mirrored(rows_[other]), likeness(solved_[i], mirrored(solved_[other]), kMirrored));
+            sum.take(out[i]);
+            normalise(out[i]);
+        });
+        return out;
+    }
+
+    /// Jacobi's iteration from the solution so far, at all nodes or, without weights `own` of `rows`, at open ones.
+    /// Rows are short, which makes a step cheaper than one of any solver by joints, and it starts close: steps
+    /// enough for what is rough, and until open nodes are filled.
+    void relax(const Rows& rows, const std::vector<double>& edge, const std::vector<double>& own) {
         std::vector<std::uint32_t> all_nodes(nodes_), open;
         std::iota(all_nodes.begin(), all_nodes.end(), 0u);
         std::copy_if(all_nodes.begin(), all_nodes.end(), std::back_inserter(open),
                      [&](std::uint32_t i) { return open_[i]; });
         Rows next(nodes_);
         std::vector<double> moved(nodes_);
-        for (int step = smoothing > 0 ? 0 : kSteps; step < kMostSteps && !cancelled(context_); ++step) {
+        for (int step = own.empty() ? kSteps : 0; step < kMostSteps && !cancelled(context_); ++step) {
             const std::vector<std::uint32_t>& nodes = step < kSteps ? all_nodes : open;
             parallel_chunks(context_, nodes.size(), 512, [&](std::size_t, std::size_t begin, std::size_t end) {
                 RowSum sum(skeleton_.joints.size());
                 for (std::size_t k = begin; k < end; ++k) {
                     const std::uint32_t i = nodes[k];
-                    if (!open_[i]) sum.add(rows_[i], pull_[i] / smoothing);
+                    if (!open_[i]) sum.add(rows[i], own[i]);
                     for (const Link& l : links(i)) sum.add(solved_[l.to], edge[l.edge]);
                     sum.take(next[k]);
                     normalise(next[k], kLeastKept);
