@@ -29,10 +29,10 @@ constexpr double kBorder = 0.3;        // L1 of an edge that nearly parts its en
 constexpr double kLeastEdge = 1e-3;    // of its weight that is left
 constexpr int kRounds = 2;             // of finding borders
 constexpr double kMirrored = 0.6;      // the same of a node and the one across the mirror plane
-constexpr double kLeastShare = 0.65;   // times the noise: less weight is noise
+constexpr double kLeastShare = 0.6;    // times the noise: less weight is noise
 constexpr double kCore = 0.3;          // of the strongest joint: a patch that has this nowhere is noise, too
 constexpr double kLeastFill = 0.01;    // of the strongest joint
-constexpr double kLeastKept = 5e-3;    // of a row
+constexpr double kLeastKept = 0.02;    // of a row
 constexpr int kSteps = 3, kMostSteps = 200;
 constexpr double kStill = 1e-3;  // L1 of an open node in a step
 
@@ -477,7 +477,7 @@ private:
         each_node([&](std::uint32_t i, RowSum& sum) {
             const std::uint32_t vertex = symmetry.vertex[surface_.vertex_of[i]];
             const std::uint32_t other = vertex == no_index ? MeshSurface::none : surface_.node_of[vertex];
-            if (other == MeshSurface::none || other == i || open_[i] || open_[other]) return;
+            if (other == MeshSurface::none || open_[i] || open_[other]) return;
             const auto mirrored = [&](InfluenceList row) {
                 for (Influence& w : row)
                     if (symmetry.joint[w.joint] != no_index) w.joint = symmetry.joint[w.joint];
