@@ -214,7 +214,7 @@ void add_check(CLI::App& app, int& exit) {
         ->group("Rules");
     names_file(c->add_option("--thresholds", args->thresholds,
                              "The same from a JSON file: {\"stretch\": 4, \"bleed\": null}"),
-               FileUse::reads)
+               FileUse::reads_json)
         ->group("Rules");
     c->add_option("--skip", args->skip, "Leave a rule out; repeatable")->allow_extra_args(false)->group("Rules");
     c->add_option("--only", args->only, "Only these rules; repeatable")->allow_extra_args(false)->group("Rules");

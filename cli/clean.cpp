@@ -45,19 +45,11 @@ Result<int> run_clean(CleanArguments args) {
     args.apply(context);
     Progress progress(context, args.quiet || args.json);
     progress.stage("load");
-    // The weights, and the character that gets them: often one file.
     const bool moved = !args.weights_from.empty();
-    const std::string& name = moved ? args.weights_from : args.input;
-    SINEW_TRY_LET(io::Scene source, load_model(name, args.reading(), &context));
-    if (!source.weights)
-        return Error{ErrorCode::input, name + ": it has no weights to clean (sinew bind computes them)"};
-    std::optional<io::Scene> other;
-    if (moved) {
-        SINEW_TRY_LET(other, load_target(args.input, source, args.reading(), &context));
-    }
-    const io::Scene& target = moved ? *other : source;
-    SINEW_TRY(io::check_output(target, args.output));
-    for (const io::Scene* scene : {&std::as_const(source), &target}) SINEW_TRY(check_kept(outputs, *scene));
+    SINEW_TRY_LET(const MovingScenes scenes,
+                  load_moving(moved ? args.weights_from : args.input, moved ? args.input : "", "clean", args,
+                              outputs, &context));
+    const io::Scene &source = scenes.source, &target = scenes.target();
     const double load_seconds = seconds_since(start);
 
     const auto start_of_work = std::chrono::steady_clock::now();

@@ -179,13 +179,14 @@ std::string unknown_option(const CLI::App& app) {
 }
 
 CLI::Option* names_file(CLI::Option* option, FileUse use) {
-    return option->type_name(use == FileUse::reads ? "FILE" : "OUT");
+    return option->type_name(use == FileUse::reads ? "FILE" : use == FileUse::writes ? "OUT" : "JSON");
 }
 
 std::vector<NamedFile> files_of(const CLI::App& command, FileUse use) {
     std::vector<NamedFile> out;
     for (const CLI::Option* option : command.get_options())
-        if (option->get_type_name() == (use == FileUse::reads ? "FILE" : "OUT"))
+        if (const std::string type = option->get_type_name();
+            use == FileUse::writes ? type == "OUT" : type == "FILE" || type == "JSON")
             for (const std::string& path : option->results())
                 out.push_back({(option->get_positional() ? "the " : "") + option->get_name(), path});
     return out;

@@ -38,11 +38,11 @@ struct NamedFile {
     std::string path;  ///< empty: not given
 };
 
-/// What a command does with a file.
-enum class FileUse { reads, writes };
-/// Says that the values of an option name files: files_of finds them, and the help shows FILE or OUT.
+/// What a command does with a file. reads_json: an agent may give the JSON itself (docs/mcp.md).
+enum class FileUse { reads, reads_json, writes };
+/// Says that the values of an option name files: files_of finds them, and the help shows FILE, JSON or OUT.
 CLI::Option* names_file(CLI::Option* option, FileUse use);
-/// The files that the parsed words of a command name, in the order of its options.
+/// The files that the parsed words of a command name, in the order of its options; JSON is read.
 std::vector<NamedFile> files_of(const CLI::App& command, FileUse use);
 
 /// Checks files before any work or output. The first output is the model: it must have a supported extension,

@@ -404,7 +404,8 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_option("--max-unweighted", args->gates.max_unweighted, "Exit 1 if B has more vertices without weights")
         ->group("Gates");
 
-    file("--poses", args->poses, FileUse::reads, "Pose JSON (docs/formats.md), instead of random poses; repeatable")
+    file("--poses", args->poses, FileUse::reads_json,
+         "Pose JSON (docs/formats.md), instead of random poses; repeatable")
         ->allow_extra_args(false)
         ->group("Poses");
     c->add_option("--random-poses", o.random_poses, "Number of random poses, 0 to 1000")

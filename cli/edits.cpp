@@ -7,7 +7,7 @@ void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {
     names_file(command.add_option(
                    "--edits", options.file,
                    "Edit list: falloffs of regions, rigid regions, locks, edits of weights (docs/edits.md)"),
-               FileUse::reads)
+               FileUse::reads_json)
         ->group("Edits");
     if (!keep) return;
     command

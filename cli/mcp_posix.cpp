@@ -96,7 +96,7 @@ private:
 /// An option of a command, as a property of a tool.
 struct Property {
     const CLI::Option* option;
-    std::string name, kind;  ///< kind: FILE, OUT, INT, …, without what a validator adds
+    std::string name, kind;  ///< kind: FILE, JSON, OUT, INT, …, without what a validator adds
     bool flag, many;
 
     explicit Property(const CLI::Option* of)
@@ -106,7 +106,9 @@ struct Property {
           flag(of->get_items_expected_max() == 0),
           many(of->get_items_expected_max() > 1) {}
 
-    bool is_file() const { return kind == "FILE" || kind == "OUT"; }
+    bool is_file() const { return kind == "FILE" || kind == "OUT" || takes_json(); }
+    /// Lists of edits, poses and limits, which an agent writes as it calls.
+    bool takes_json() const { return kind == "JSON"; }
     bool is_pair() const { return option->get_items_expected_min() == 2; }
     bool is_whole() const { return kind == "INT" || kind == "UINT"; }
     bool is_number() const { return is_whole() || kind == "FLOAT" || kind == "NUMBER" || kind == "N" || is_pair(); }
@@ -119,7 +121,7 @@ struct Property {
             one["type"] = "integer";
         else if (is_number())
             one["type"] = kind == "N" ? OrderedJson({"integer", "string"}) : OrderedJson("number");
-        else if (kind == "FILE" && takes_json())
+        else if (takes_json())
             one["type"] = {"string", "object", "array"};
         else
             one["type"] = "string";
@@ -139,8 +141,6 @@ struct Property {
         }
         return all;
     }
-    /// Lists of edits, poses and limits, which an agent writes as it calls.
-    bool takes_json() const { return name == "edits" || name == "pose" || name == "poses" || name == "thresholds"; }
 };
 
 /// Files that exist while a call runs.
@@ -177,7 +177,7 @@ Status add_words(const Property& p, const Json& value, CallFiles& files, std::ve
         return Done{};
     }
     std::vector<std::string> texts;
-    const bool json_itself = p.takes_json() && (value.is_object() || (value.is_array() && p.name == "edits"));
+    const bool json_itself = p.takes_json() && (value.is_object() || (value.is_array() && !p.many));
     const Json list = value.is_array() && !json_itself ? value : Json::array({value});
     for (const Json& one : list) {
         if (p.takes_json() && one.is_structured()) {

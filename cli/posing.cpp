@@ -37,7 +37,7 @@ std::size_t likeness(const std::string& a, const std::string& b) {
 void add_pose_options(CLI::App& command, PoseOptions& options) {
     names_file(
         command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes"),
-        FileUse::reads);
+        FileUse::reads_json);
     CLI::Option* const clip =
         command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
     command.add_option("--time", options.time, "Seconds into the clip (default 0); clamped to it")

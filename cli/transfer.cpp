@@ -45,11 +45,24 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
 
 }  // namespace
 
-Result<io::Scene> load_target(const std::string& path, const io::Scene& source, io::LoadOptions options,
-                              Context* context) {
-    options.fallback = source.skeleton;
-    options.fallback->skins.clear();
-    return load_model(path, options, context);
+Result<MovingScenes> load_moving(const std::string& source, const std::string& target, const std::string& purpose,
+                                 const MachineOptions& machine, std::span<const NamedFile> outputs,
+                                 Context* context) {
+    MovingScenes out;
+    io::LoadOptions options = machine.reading();
+    SINEW_TRY_LET(out.source, load_model(source, options, context));
+    if (!out.source.weights)
+        return Error{ErrorCode::input,
+                     fmt::format("{}: it has no weights to {} (sinew bind computes them)", source, purpose)};
+    if (!target.empty()) {
+        options.fallback = out.source.skeleton;
+        options.fallback->skins.clear();
+        SINEW_TRY_LET(out.other, load_model(target, options, context));
+    }
+    SINEW_TRY(io::check_output(out.target(), outputs[0].path));
+    for (const io::Scene* scene : {&std::as_const(out.source), &out.target()})
+        SINEW_TRY(check_kept(outputs, *scene));
+    return out;
 }
 
 Result<Transfer> transfer_to(const io::Scene& target, const std::string& target_name, const io::Scene& source,
@@ -135,13 +148,9 @@ Result<int> run_transfer(TransferArguments args) {
     {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
-        SINEW_TRY_LET(io::Scene source, load_model(args.source, args.reading(), &context));
-        if (!source.weights)
-            return Error{ErrorCode::input,
-                         args.source + ": it has no weights to transfer (sinew bind computes them)"};
-        SINEW_TRY_LET(io::Scene target, load_target(args.target, source, args.reading(), &context));
-        SINEW_TRY(io::check_output(target, args.output));
-        for (const io::Scene* scene : {&source, &target}) SINEW_TRY(check_kept(outputs, *scene));
+        SINEW_TRY_LET(const MovingScenes scenes,
+                      load_moving(args.source, args.target, "transfer", args, outputs, &context));
+        const io::Scene &source = scenes.source, &target = scenes.target();
         const double load_seconds = seconds_since(start_of_all);
 
         auto start = std::chrono::steady_clock::now();

@@ -79,6 +79,7 @@ export class Character {
   matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
   deform = (matrices: Float64Array, dual: boolean, normals: boolean, own = false) =>
     this.call<Result<'deform'>>('deform', matrices, dual, normals, own);
+  clean = (strength: number, settings: Settings, most?: number) => this.call<Result<'clean'>>('clean', strength, settings, most);
   questions = (top = 10) => this.call<Result<'questions'>>('questions', top);
   compare = () => this.call<Result<'compare'>>('compare');
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);

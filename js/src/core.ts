@@ -162,6 +162,15 @@ export interface Painted {
   stuck: number;
 }
 
+/** What `sinew clean` found and did (docs/clean.md): "cleaned" of its report. */
+export interface Cleaning {
+  pulled: number;
+  filled: number;
+  welded: number;
+  noise: number;
+  change: number;
+}
+
 /** One of snw_questions_json (docs/edits.md). */
 export interface Question {
   kind: 'part' | 'border' | 'place';
@@ -752,6 +761,18 @@ export class Core {
     }
     this.painted = true;
     return {...this.paintedRows(this.result()), stuck: 0};
+  }
+
+  /** Replaces the new weights by the file's own ones, cleaned (snw_weights_clean). */
+  clean(strength: number, settings: Settings, most = MOST_SHOWN) {
+    this.need(this.own, 'the file has no weights to clean: bind computes them');
+    return this.withSettings(settings, (s) => {
+      this.check(this.m._snw_weights_clean(this.model, this.own, strength, s, 0, this.out + 4, this.out));
+      this.useOwn();
+      const [made, report] = new Uint32Array(this.heap.buffer, this.out, 2);
+      this.weights = made;
+      return {cleaned: JSON.parse(this.textOf(report)) as Cleaning, rows: this.rows(made, most)};
+    });
   }
 
   private beginPainting(settings: Settings, edits: string) {

@@ -1,8 +1,8 @@
 // sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
 import {Character} from './character.js';
 import {
-  SinewError, inWords, type Arrays, type Format, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option,
-  type Question, type Rig, type Settings, type Template,
+  SinewError, inWords, type Arrays, type Cleaning, type Format, type Joint, type JointArrays, type MeshArrays, type ModelInfo,
+  type OpenFile, type Option, type Question, type Rig, type Rows, type Settings, type Template,
 } from './core.js';
 
 export {Character, type CharacterOptions} from './character.js';
@@ -102,6 +102,8 @@ export interface Weights {
   weights: Float32Array;
 }
 
+const weightsOf = ({width, joints, shares}: Rows): Weights => ({vertexCount: shares.length / width, width, joints, weights: shares});
+
 const OWN = new Set(['onProgress', 'signal', 'threads', 'edits', 'pose']);
 
 /** Options as the command line names them; a method's preset comes first. */
@@ -154,8 +156,7 @@ export class Binding {
 
   /** The weights, under these options instead of those of the bind. */
   async weights(options: WeightOptions = {}): Promise<Weights> {
-    const {rows} = await this.weigh(options);
-    return {vertexCount: rows.shares.length / rows.width, width: rows.width, joints: rows.joints, weights: rows.shares};
+    return weightsOf((await this.weigh(options)).rows);
   }
 
   /** The character as GLB: the bytes that `sinew bind` writes with these options. */
@@ -266,6 +267,28 @@ export async function rig(model: Uint8Array | ArrayBuffer | Blob | ModelFile, te
     const file = await fileOf(model, 'rig');
     await character.open(file);
     return await character.rig(template, resolution);
+  } finally {
+    character.free();
+  }
+}
+
+export interface CleanOptions extends OutputOptions {
+  /** How much is doubted, 0 to 4; 1 without. */
+  strength?: number;
+  /** Of vertices whose weights change: 1 to 8, or 'all'; 4 without. */
+  maxInfluences?: number | 'all';
+}
+
+/** Cleans the weights that another program left in a file (docs/clean.md). glb: the bytes that `sinew clean` writes. */
+export async function clean(model: Uint8Array | ArrayBuffer | Blob | ModelFile, {strength = 1, ...options}: CleanOptions = {}):
+    Promise<{glb: Uint8Array; weights: Weights; joints: Joint[]; cleaned: Cleaning}> {
+  const character = new Character({threads: false});
+  try {
+    const file = await fileOf(model, 'clean');
+    const settings = settingsOf(options);
+    const {info: {joints}} = await character.open(file);
+    const {cleaned, rows} = await character.clean(strength, settings, 0xffff);
+    return {glb: (await character.save('glb', settings)).bytes, weights: weightsOf(rows), joints, cleaned};
   } finally {
     character.free();
   }

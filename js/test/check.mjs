@@ -1,7 +1,7 @@
 // In the project of a stranger: results against the command line, errors, cancelling, memory.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import {bind, bindArrays, options, rig, SinewError, templates, version} from 'sinew-skin';
+import {bind, bindArrays, clean, options, rig, SinewError, templates, version} from 'sinew-skin';
 
 const read = (name) => readFileSync(name);
 const json = (name) => JSON.parse(read(name).toString());
@@ -168,6 +168,19 @@ lap('answers');
 }
 
 lap('templates');
+// Weights of another program: the file that `sinew clean` writes.
+{
+  const {glb, weights, joints, cleaned} = await clean(read('noisy.glb'), {strength: 1.5, maxInfluences: 3});
+  assert.ok(Buffer.compare(Buffer.from(glb), read('noisy.clean.glb')) === 0, 'clean differs from the command line');
+  assert.deepEqual(cleaned, json('noisy.clean.json').cleaned);
+  assert.ok(cleaned.filled > 0 && cleaned.change > 0);
+  assert.equal(weights.joints.length, weights.vertexCount * weights.width);
+  assert.equal(joints.length, 2);
+  await refused('usage', /strength must be from 0 to 4/, () => clean(read('noisy.glb'), {strength: 5}));
+  await refused('usage', /no weights to clean/, () => clean({name: 'tube.obj', bytes: read('tube.obj'), skeleton: {name: 'tube.json', bytes: read('tube.json')}}));
+}
+
+lap('clean');
 // Errors have the sentences of the command line.
 await refused('usage', /choose surface-heat.*did you mean 'surface-heat'/, () => bind(read('hero.glb'), {method: 'surface-heta'}));
 await refused('usage', /there is no option 'fallof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {fallof: 1}));

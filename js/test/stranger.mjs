@@ -83,6 +83,11 @@ writeFileSync(join(project, 'tube.json'), JSON.stringify({bones}));
 run(sinew, 'bind', 'tube.obj', '--skeleton', 'tube.json', '-o', 'tube.glb', '--weights-json', 'tube.weights.json', '--quiet');
 writeFileSync(join(project, 'arrays.json'), JSON.stringify({positions: positions.flat(), faces: faces.flat(), joints: bones}));
 
+// Weights that need cleaning, and cleaned.
+writeFileSync(join(project, 'spots.json'), JSON.stringify({edits: [{op: 'set', joint: 'upper', value: 1, select: {vertices: [30]}}]}));
+run(sinew, 'apply', 'tube.glb', '--edits', 'spots.json', '-o', 'noisy.glb');
+run(sinew, 'clean', 'noisy.glb', '-o', 'noisy.clean.glb', '--strength', '1.5', '--max-influences', '3', '--report', 'noisy.clean.json', '--quiet');
+
 // A skeleton with a clip, and a mesh without a skin beside a skinned one.
 {
   const file = readFileSync(join(project, 'tube.glb')), size = file.readUInt32LE(12);

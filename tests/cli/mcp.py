@@ -3,11 +3,15 @@ conformance suite of others (mcp.mjs).
 
 mcp.py [CLASS…]; run like cli.py."""
 import base64
+import ctypes
+import errno
 import json
 import os
 import queue
 import re
+import struct
 import subprocess
+import sys
 import threading
 import unittest
 from pathlib import Path
@@ -19,12 +23,25 @@ import numpy as np
 import support
 
 
+OPENAT2 = 437  # on every kind of processor
+# A filter of system calls: that number fails with ENOSYS, any other is allowed.
+FILTER = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, OPENAT2), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000))))
+
+
+def forget_openat2():
+    """In a process that is about to start: its kernel is one before 5.6."""
+    prctl, zero = ctypes.CDLL(None).prctl, ctypes.c_ulong(0)
+    if prctl(38, ctypes.c_ulong(1), zero, zero, zero) or prctl(22, ctypes.c_ulong(2), struct.pack("HP", 4, ctypes.addressof(FILTER))):
+        raise OSError("no filters of system calls")
+
+
 class Agent:
     """A client of `sinew mcp` that speaks JSON-RPC by hand."""
 
-    def __init__(self, root):
+    def __init__(self, root, first=None):
         self.process = subprocess.Popen([support.SINEW, "mcp", "--root", str(root)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=first)
         self.messages, self.id, self.notified = queue.Queue(), 0, []
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -78,11 +95,13 @@ def text(result):
 
 
 class McpCase(cli.Case):
+    first = None  # called in the server's process before it starts
+
     def setUp(self):
         super().setUp()
         self.root = self.at / "root"
         self.root.mkdir()
-        self.agent = Agent(self.root)
+        self.agent = Agent(self.root, self.first)
 
     def tearDown(self):
         if self.agent:
@@ -124,6 +143,10 @@ class Mcp(McpCase):
         help = support.sinew("bind", "--help-advanced").stdout
         own = set(re.findall(r"^  (?:-\w,)?--([a-z0-9-]+)", help, re.M))
         self.assertEqual(own - set(options), {"help", "help-advanced", "json", "quiet", "follow-links"} & own)
+        json_itself = {(tool, name) for tool, t in tools.items() for name, p in t["inputSchema"]["properties"].items()
+                       if "object" in str(p.get("type", p))}
+        self.assertEqual(json_itself, {(tool, "edits") for tool in ("bind", "edit", "pose")} | {(tool, "thresholds") for tool in ("check", "fix")} |
+                         {(tool, "pose") for tool in ("pose", "render")} | {("compare", "poses")})
         self.assertIn("joints", tools["render"]["inputSchema"]["properties"]["view"]["enum"])
         self.assertNotIn("fix", tools["fix"]["inputSchema"]["properties"])
         self.assertIn("output", tools["fix"]["inputSchema"]["required"])
@@ -275,6 +298,29 @@ class McpWrong(McpCase):
         done = support.sinew("mcp", "--root", self.at / "nowhere")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--root", done.stderr)
+
+
+@unittest.skipUnless(sys.platform == "linux", "openat2 is Linux's")
+class McpOldKernel(McpCase):
+    """The root without openat2."""
+
+    @staticmethod
+    def first():
+        forget_openat2()
+
+    def setUp(self):
+        try:
+            super().setUp()
+        except subprocess.SubprocessError:
+            self.skipTest("this system allows no filter of system calls")
+
+    test_tools_do_what_the_commands_do = Mcp.test_tools_do_what_the_commands_do
+    test_nothing_outside_of_the_root = McpWrong.test_nothing_outside_of_the_root
+
+    def test_the_filter(self):
+        call = f"import ctypes; c = ctypes.CDLL(None, use_errno=True); c.syscall({OPENAT2}, 0, 0, 0, 0); print(ctypes.get_errno())"
+        self.assertEqual(support.run(sys.executable, "-c", call, preexec_fn=self.first).stdout.strip(), str(errno.ENOSYS))
+        self.assertNotEqual(support.run(sys.executable, "-c", call).stdout.strip(), str(errno.ENOSYS))
 
 
 class McpSession(McpCase):

@@ -18,11 +18,12 @@ using test::weights_of;
 
 /// A tube of four bones along y, with weights that blend over a fifth of a bone.
 struct Tube {
-    test::Shape shape = test::cylinder({0, 0, 0}, {0, 4, 0}, 0.3, 24, 80);
+    test::Shape shape;
     Skeleton skeleton;
     Rows rows;
 
-    Tube() {
+    explicit Tube(int around = 24, int rings = 80)
+        : shape(test::cylinder({0, 0, 0}, {0, 4, 0}, 0.3, around, rings)) {
         for (int j = 0; j < 4; ++j)
             skeleton.joints.push_back(Joint{"bone" + std::to_string(j),
                                             j - 1,
@@ -47,7 +48,8 @@ struct Tube {
     double error(const SkinWeights& weights) const {
         double sum = 0;
         for (std::size_t v = 0; v < rows.size(); ++v)
-            for (std::uint32_t j = 0; j < 4; ++j) sum += std::abs(weight_of(weights, v, j) - weight_of(rows[v], j));
+            for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j)
+                sum += std::abs(weight_of(weights, v, j) - weight_of(rows[v], j));
         return sum / static_cast<double>(rows.size());
     }
     /// Vertices with y in this range.
@@ -59,11 +61,11 @@ struct Tube {
     }
 };
 
-Rows noisy(Rows rows, float size) {
+Rows noisy(Rows rows, float size, std::uint32_t joints = 4) {
     std::mt19937 random(7);
     std::normal_distribution<float> noise(0, size);
     for (auto& row : rows) {
-        for (std::uint32_t j = 0; j < 4; ++j)
+        for (std::uint32_t j = 0; j < joints; ++j)
             if (weight_of(row, j) == 0 && (weight_of(row, j - 1) > 0 || weight_of(row, j + 1) > 0))
                 row.push_back({j, 0});
         for (Influence& i : row) i.weight = std::max(0.0f, i.weight + noise(random));
@@ -136,6 +138,57 @@ TEST(Clean, NoiseIsSmoothedAndRigidPlacesBecomeRigid) {
     }
     EXPECT_GT(20 * rigid, 19 * all);
     EXPECT_EQ(tube.clean(weights, nullptr, 1, 1), tube.clean(weights, nullptr, 1, 3));  // threads
+}
+
+TEST(Clean, NoiseIsMeasured) {
+    const Tube tube;
+    const SkinWeights weights = weights_of(noisy(tube.rows, 0.1f));
+    double square = 0;
+    for (std::size_t v = 0; v < tube.rows.size(); ++v)
+        for (std::uint32_t j = 0; j < 4; ++j) {
+            const double d = weight_of(weights, v, j) - weight_of(tube.rows[v], j);
+            square += d * d / static_cast<double>(tube.rows.size());
+        }
+    SkinCleanReport report;
+    tube.clean(weights, &report);
+    EXPECT_GT(report.noise, 0.6 * std::sqrt(square));
+    EXPECT_LT(report.noise, 1.2 * std::sqrt(square));
+}
+
+/// The error that is left of noise on two coarse tubes side by side, one of them higher.
+double error_of_two(float higher) {
+    Tube tube(6, 12);
+    Tube two = tube;
+    two.shape.positions.clear();
+    two.skeleton.joints.clear();
+    two.rows.clear();
+    two.shape.triangles.clear();
+    for (const float side : {-1.0f, 1.0f}) {
+        const auto first = static_cast<std::uint32_t>(two.rows.size());
+        const std::uint32_t joint = first ? 4 : 0;
+        const float up = first ? higher : 0;
+        for (const Vec3& p : tube.shape.positions) two.shape.positions.push_back({side * (1 + p.x), p.y + up, p.z});
+        for (const Triangle& t : tube.shape.triangles)
+            two.shape.triangles.push_back({first + t[0], first + t[side < 0 ? 2 : 1], first + t[side < 0 ? 1 : 2]});
+        for (Joint j : tube.skeleton.joints) {
+            j.name += side < 0 ? ".R" : ".L";
+            if (j.parent >= 0) j.parent += static_cast<int>(joint);
+            j.position = {side, j.position.y + up, 0};
+            j.tail = Vec3{side, j.tail->y + up, 0};
+            two.skeleton.joints.push_back(j);
+        }
+        for (auto row : tube.rows) {
+            for (Influence& w : row) w.joint += joint;
+            two.rows.push_back(row);
+        }
+    }
+    return two.error(two.clean(weights_of(noisy(two.rows, 0.1f, 8))));
+}
+
+TEST(Clean, NoiseIsAveragedOverTheMirrorPlane) {
+    const double both = error_of_two(0), alone = error_of_two(0.3f);
+    EXPECT_GT(alone, 0.01);
+    EXPECT_LT(both, 0.85 * alone);
 }
 
 TEST(Clean, TornSeamsAreJoined) {
