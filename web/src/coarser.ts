@@ -1,7 +1,7 @@
 // Fewer triangles of a large surface, for frames that follow each other where no graphics card draws them.
 import * as THREE from 'three';
 
-const MANY = 200_000;  // triangles
+const MANY = 120_000;  // triangles
 
 /** A geometry that shares the attributes, with triangles between some of the vertices. Null: the surface is small. */
 export async function coarserOf(surface: THREE.BufferGeometry): Promise<THREE.BufferGeometry | null> {

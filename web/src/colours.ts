@@ -43,13 +43,22 @@ export const COVERAGE: readonly {name: string; meaning: string; colour: [number,
   {name: 'none', meaning: 'no weights', colour: oklch(0.6, 0.24, 0.4)},
 ];
 
-/** V × 3 from rows of weights: the joints' colours blended by weight. */
+const STEPS = 1000;
+// scaleColour of i / STEPS: it takes too long for each vertex.
+const SCALE = Float32Array.from(Array.from({length: STEPS + 1}, (_, i) => scaleColour(i / STEPS)).flat());
+function putScale(t: number, out: Float32Array, v: number) {
+  const at = 3 * Math.round(Math.min(Math.max(t, 0), 1) * STEPS);
+  for (let c = 0; c < 3; ++c) out[v * 3 + c] = SCALE[at + c];
+}
+
+/** V × 3 from rows of weights: the joints' colours blended by weight. `only`: of these vertices. */
 export function blendColours(rows: {width: number; joints: Uint16Array; shares: Float32Array}, palette: Float32Array,
-                             out: Float32Array): void {
+                             out: Float32Array, only: ArrayLike<number> | null = null): void {
   const {width, joints, shares} = rows;
-  for (let v = 0, at = 0; v * 3 < out.length; ++v) {
+  for (let i = 0, end = only?.length ?? out.length / 3; i < end; ++i) {
+    const v = only ? only[i] : i;
     let [r, g, b] = [0, 0, 0];
-    for (let k = 0; k < width; ++k, ++at) {
+    for (let at = v * width; at < (v + 1) * width; ++at) {
       const w = shares[at];
       if (w === 0) continue;
       const c = joints[at] * 3;
@@ -63,14 +72,16 @@ export function blendColours(rows: {width: number; joints: Uint16Array; shares: 
   }
 }
 
-/** V × 3 of one joint's weight: grey where it has none, else the scale. */
+/** V × 3 of one joint's weight: grey where it has none, else the scale. `only`: of these vertices. */
 export function weightColours(rows: {width: number; joints: Uint16Array; shares: Float32Array}, joint: number,
-                              out: Float32Array): void {
+                              out: Float32Array, only: ArrayLike<number> | null = null): void {
   const {width, joints, shares} = rows;
-  for (let v = 0, at = 0; v * 3 < out.length; ++v) {
+  for (let i = 0, end = only?.length ?? out.length / 3; i < end; ++i) {
+    const v = only ? only[i] : i;
     let w = 0;
-    for (let k = 0; k < width; ++k, ++at) if (joints[at] === joint) w = Math.max(w, shares[at]);
-    out.set(w > 0 ? scaleColour(0.08 + 0.92 * w) : GREY, v * 3);
+    for (let at = v * width; at < (v + 1) * width; ++at) if (joints[at] === joint) w = Math.max(w, shares[at]);
+    if (w > 0) putScale(0.08 + 0.92 * w, out, v);
+    else out.set(GREY, v * 3);
   }
 }
 

@@ -67,6 +67,7 @@ export class Figure {
   private readonly leaves: Leaves;
   private readonly skeleton = new THREE.Group();
   private thin = false;
+  private recoloured = 0;  // frames before all colours changed
   // Over the first surface, whose positions they share.
   private defects: THREE.Group | null = null;
   private through: {of: Uint8Array; drawn: THREE.Group} | null = null;
@@ -176,11 +177,21 @@ export class Figure {
 
   /** Shows the file's materials, or the colours in `colours`. */
   setSurface(look: boolean): void {
+    this.recoloured = this.stage.drawn;
     this.surfaces.forEach(({mesh}, i) => {
       mesh.material = look ? this.looks : this.plain;
-      this.coloursOf(i)!.needsUpdate = true;
+      const colours = this.coloursOf(i)!;
+      colours.clearUpdateRanges();
+      colours.needsUpdate = true;
     });
     this.props.setLook(look);
+    this.stage.draw();
+  }
+  /** The colours of these vertices, ascending, have changed. */
+  setPainted(vertices: Uint32Array): void {
+    const colours = this.coloursOf(0)!, first = vertices[0];
+    if (this.stage.drawn > this.recoloured) colours.addUpdateRange(first * 3, (vertices[vertices.length - 1] - first + 1) * 3);
+    colours.needsUpdate = true;
     this.stage.draw();
   }
   setWireframe(on: boolean): void {

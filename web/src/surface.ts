@@ -26,7 +26,7 @@ const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const
 const DEFECTS = {intersecting: [0.73, 0.03, 0.02], boundary: [0.1, 0.42, 1], nonmanifold: [1, 0.6, 0.05]} as const;
 let cut = 0.5;  // of the depth, from the front
 let marks = new Uint8Array();
-let shown = {rows: null as Rows | null, beside: false, opened: null as typeof session.opened};  // what the view has
+let shown: Record<string, unknown> = {rows: null, beside: false, opened: null};  // what the view has
 
 const css = ([r, g, b]: readonly number[]) => {
   const byte = (x: number) => Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055));
@@ -62,13 +62,17 @@ function recolour() {
   if (!session.opened || !session.info) return;
   const beside = session.beside && canCompare();
   view.setBeside(beside);
-  if (rows !== shown.rows || beside !== shown.beside || session.opened !== shown.opened) {
-    shown = {rows, beside, opened: session.opened};
-    view.figure.setRows(rows, beside ? session.opened.ownRows : null);
-  } else if (rows && session.painted.length) {
-    view.figure.setRows(rows, null, Uint32Array.from(session.painted).sort());
-  }
+  const now = {rows, beside, opened: session.opened, mode, joint, only: session.only};
+  const same = (...keys: (keyof typeof now)[]) => keys.every((key) => now[key] === shown[key]);
+  const painted = session.painted.length && same('rows', 'beside', 'opened') ? Uint32Array.from(session.painted).sort() : null;
+  if (painted) view.figure.setRows(rows, null, painted);
+  else if (!same('rows', 'beside', 'opened')) view.figure.setRows(rows, beside ? session.opened.ownRows : null);
+  const few = painted && !beside && !session.only && same('mode', 'joint', 'only');
   session.painted = [];
+  shown = now;
+  if (few && mode === 'joints') blendColours(rows!, palette(), view.figure.colours, painted);
+  if (few && mode === 'weight' && joint >= 0) weightColours(rows!, joint, view.figure.colours, painted);
+  if (few && (mode === 'joints' || mode === 'weight')) return view.figure.setPainted(painted);
   byId('beside').hidden = !beside;
   const colours = view.figure.colours;
   colours.fill(0.3);
