@@ -9,8 +9,8 @@
 
 namespace sinew {
 
-/// What add(sum, i) adds to a sum, at first Sum{}, for all i of [0, n). Of more than `together` items each so many
-/// have a sum of their own, which join(sum, part) adds in their order: the same bits on any number of threads.
+/// The sum of n items: add(sum, i) adds item i to a sum that begins as Sum{}. Blocks of `together` items are summed
+/// in parallel, and join(sum, block) adds the blocks in their order, so that threads do not change the bits.
 template <typename Sum, typename Add, typename Join>
 Sum sum_of(const Context* context, std::size_t n, const Add& add, const Join& join,
            std::size_t together = std::size_t{1} << 16) {
