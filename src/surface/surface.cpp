@@ -11,6 +11,7 @@
 #include "core/lists.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
+#include "core/sums.h"
 #include "core/union_find.h"
 #include "core/vectors.h"
 
@@ -22,8 +23,8 @@ constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
 
 struct Cotangents {
-    double area;
-    std::array<double, 3> cot;  // at the corners
+    double area = 0;
+    std::array<double, 3> cot{};  // at the corners
 };
 
 // From the side lengths opposite to the corners, which must satisfy the strict triangle inequality. Kahan's stable
@@ -54,7 +55,7 @@ public:
             for (std::uint32_t t = 0; t < corners_.size(); ++t)
                 for (const std::uint32_t node : corners_[t]) to(node, t);
         });
-        measure();
+        mollify();
         sum_at_nodes();
         limit_masses();
         number_components();
@@ -98,51 +99,39 @@ private:
         });
     }
 
-    struct Measured {
-        Cotangents own;
-        Point3 face;  // normal, of length 1 or 0
-        bool collapsed;
-    };
-
-    /// Measures all triangles with edges that are longer by `added`, and perimeter_ without it. Returns the most
-    /// that a margin and one side exceed the sum of the two others by.
-    double measure(double added, double margin) {
-        constexpr std::size_t together = 1 << 12;
-        std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
-        parallel_chunks(
-            context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                double most = -INFINITY;
-                for (std::size_t t = begin; t < end; ++t) {
-                    measured_[t] = {{0, {}}, {}, true};
-                    perimeter_[t] = 0;
-                    if (collapsed(corners_[t])) continue;
-                    const auto p = positions(t);
-                    const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
-                    perimeter_[t] = l[0] + l[1] + l[2];
-                    for (std::size_t k = 0; k < 3; ++k)
-                        most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
-                    const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-                    if (const double twice_area = norm(face); twice_area > 0)
-                        measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
-                }
-                missing[chunk] = most;
-            });
-        double most = -INFINITY;
-        for (const double each : missing) most = std::max(most, each);
-        return most;
+    std::array<double, 3> sides(const std::array<Point3, 3>& p) const {
+        return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
     }
-    /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
+
+    /// By how much the sides of triangles fail the triangle inequality with a margin, at most, and their length.
+    struct Inequality {
+        double missing = -INFINITY, length = 0, sides = 0;
+    };
+    void add_triangle(Inequality& to, std::size_t t, double margin) const {
+        if (collapsed(corners_[t])) return;
+        const std::array<double, 3> l = sides(positions(t));
+        const double perimeter = l[0] + l[1] + l[2];
+        for (std::size_t k = 0; k < 3; ++k)
+            to.missing = std::max(to.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+        to.length += perimeter;
+        to.sides += perimeter > 0 ? 3 : 0;
+    }
+    Inequality inequality(double margin) const {
+        return sum_of<Inequality>(
+            context_, corners_.size(), [&](Inequality& to, std::size_t t) { add_triangle(to, t, margin); },
+            [](Inequality& to, const Inequality& more) {
+                to.missing = std::max(to.missing, more.missing);
+                to.length += more.length, to.sides += more.sides;
+            },
+            1 << 12);
+    }
+    /// The length that must be added to every edge for the triangle inequality to hold with a margin: almost
     /// always none.
-    void measure() {
-        measured_.resize(corners_.size());
-        perimeter_.resize(corners_.size());
-        const double most = measure(0, 0);
-        double length = 0, sides = 0;
-        for (const double perimeter : perimeter_) length += perimeter, sides += perimeter > 0 ? 3 : 0;
-        const double margin = sides > 0 ? kMollify * length / sides : 0;
-        if (most < -1.001 * margin) return;
-        if (const double missing = measure(0, margin); missing > 0) measure(missing, margin);
+    void mollify() {
+        const Inequality as_they_are = inequality(0);
+        if (as_they_are.sides == 0) return;
+        const double margin = kMollify * as_they_are.length / as_they_are.sides;
+        if (as_they_are.missing >= -1.001 * margin) added_ = std::max(0.0, inequality(margin).missing);
     }
 
     // Contributions are added in the order of triangles.
@@ -158,8 +147,7 @@ private:
                             own.reserve(4 * together);
                             for (std::size_t i = begin; i < end; ++i) {
                                 if (i + ahead < end)
-                                    for (const std::uint32_t t : around_.of(i + ahead))
-                                        prefetch(&measured_[t]), prefetch(&corners_[t]);
+                                    for (const std::uint32_t t : around_.of(i + ahead)) prefetch(&corners_[t]);
                                 sum_at_node(static_cast<std::uint32_t>(i), own);
                             }
                             for (MeshSurface::Edge& e : own) {
@@ -192,17 +180,24 @@ private:
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;
-            const Measured& m = measured_[t];
             const Triangle& c = corners_[t];
-            const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
+            Cotangents own{};
+            if (!collapsed(c)) {
+                const std::array<Point3, 3> p = positions(t);
+                const std::array<double, 3> l = sides(p);
+                own = cotangents({l[0] + added_, l[1] + added_, l[2] + added_});
+                out_.mass[node] += own.area / 3;
+                const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
+                const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+                if (const double twice_area = norm(face); twice_area > 0)
+                    normal = normal +
+                             std::atan2(1.0, own.cot[k]) * (((topology_.turned[t] ? -1 : 1) / twice_area) * face);
+            }
             // The side to each other corner lies opposite to the third one.
             for (std::size_t opposite = 0; opposite < 3; ++opposite)
                 if (c[(opposite + 1) % 3] == node || c[(opposite + 2) % 3] == node)
                     add_edge(c[(opposite + 1) % 3] == node ? c[(opposite + 2) % 3] : c[(opposite + 1) % 3],
-                             m.own.cot[opposite] / 2);
-            if (m.collapsed) continue;
-            out_.mass[node] += m.own.area / 3;
-            if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
+                             own.cot[opposite] / 2);
         }
         std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
         const double length = norm(normal);
@@ -229,9 +224,8 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
-    LargeVector<Triangle> corners_;  // nodes of each triangle
-    LargeVector<Measured> measured_;
-    LargeVector<double> perimeter_;      // of each triangle; 0 if it is collapsed
+    LargeVector<Triangle> corners_;      // nodes of each triangle
+    double added_ = 0;                   // to every edge
     Lists around_;                       // the triangles around each node, ascending
     std::optional<DisjointSets> parts_;  // of nodes
 };
