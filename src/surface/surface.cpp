@@ -64,9 +64,8 @@ public:
 
 private:
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
-    std::array<Point3, 3> positions(std::size_t t) const {
-        const auto at = [&](std::size_t k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
-        return {at(0), at(1), at(2)};
+    std::array<Point3, 3> positions(const Triangle& nodes) const {
+        return {to_point(place_[nodes[0]]), to_point(place_[nodes[1]]), to_point(place_[nodes[2]])};
     }
 
     void number_nodes() {
@@ -88,8 +87,11 @@ private:
             vertex_of = CurveOrder(in_file.size(), MeshSurface::curve_bits, place, context_).point;
             for (std::uint32_t& v : vertex_of) v = in_file[v];
         }
-        parallel_for(context_, vertex_of.size(), 4096,
-                     [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
+        place_.resize(vertex_of.size());
+        parallel_for(context_, vertex_of.size(), 4096, [&](std::size_t node) {
+            out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node);
+            place_[node] = mesh_.positions[vertex_of[node]];
+        });
         parallel_for(context_, vertices, 4096, [&](std::size_t v) {
             if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
         });
@@ -109,7 +111,7 @@ private:
     };
     void add_triangle(Inequality& to, std::size_t t, double margin) const {
         if (collapsed(corners_[t])) return;
-        const std::array<double, 3> l = sides(positions(t));
+        const std::array<double, 3> l = sides(positions(corners_[t]));
         const double perimeter = l[0] + l[1] + l[2];
         for (std::size_t k = 0; k < 3; ++k)
             to.missing = std::max(to.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
@@ -183,7 +185,7 @@ private:
             const Triangle& c = corners_[t];
             Cotangents own{};
             if (!collapsed(c)) {
-                const std::array<Point3, 3> p = positions(t);
+                const std::array<Point3, 3> p = positions(c);
                 const std::array<double, 3> l = sides(p);
                 own = cotangents({l[0] + added_, l[1] + added_, l[2] + added_});
                 out_.mass[node] += own.area / 3;
@@ -224,6 +226,7 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
+    LargeVector<Vec3> place_;            // of each node
     LargeVector<Triangle> corners_;      // nodes of each triangle
     double added_ = 0;                   // to every edge
     Lists around_;                       // the triangles around each node, ascending
