@@ -176,6 +176,7 @@ private:
     void relate_skins() {
         pose_.assign(nodes_.parent.size(), std::nullopt);
         idle_.assign(nodes_.parent.size(), std::nullopt);
+        reach_ = 0;
         bool first = true;
         for (const std::size_t s : order_) {
             const Skin& skin = used_skins_.skins[s];
@@ -186,6 +187,7 @@ private:
                 if (!bound_[s][j]) continue;
                 const Matrix own = (moves_[s].empty() ? to_scene_[s] : moves_[s][j]) * *bound_[s][j];
                 std::optional<Matrix>&known = pose_[skin.nodes[j]], &by_idle = idle_[skin.nodes[j]];
+                extend_reach(own);
                 if (!by_idle) by_idle = own;
                 if (!known && used(s, j)) known = near(own, *by_idle) ? by_idle : own;
             }
@@ -289,23 +291,17 @@ private:
 
     /// Whether two matrices move a mesh of the scene to the same place.
     bool near(const Matrix& a, const Matrix& b) const {
-        return same_linear(a, b, kSameShape) && apart(place_of(a), place_of(b)) <= kSameShape * reach();
+        return same_linear(a, b, kSameShape) && apart(place_of(a), place_of(b)) <= kSameShape * reach_;
     }
 
-    /// The largest coordinate of a joint that is known.
-    double reach() const {
-        double out = 0;
-        for (std::size_t n = 0; n < pose_.size(); ++n)
-            if (const auto& m = told(n)) out = std::max(out, apart(place_of(*m), {0, 0, 0}));
-        return out;
-    }
+    void extend_reach(const Matrix& joint) { reach_ = std::max(reach_, apart(place_of(joint), {0, 0, 0})); }
 
     /// Rounding must not separate vertices at one position: a matrix that differs from the identity by noise only
     /// becomes the identity.
     Matrix snapped(const Matrix& m) const {
         const Matrix identity;
         const bool noise =
-            same_linear(m, identity, kRounding) && apart(place_of(m), place_of(identity)) <= kRounding * reach();
+            same_linear(m, identity, kRounding) && apart(place_of(m), place_of(identity)) <= kRounding * reach_;
         return noise ? identity : m;
     }
 
@@ -443,6 +439,9 @@ private:
         using Written = BindMatrix::Written;
         std::size_t lost = 0, collapsing = 0;
         std::string names;
+        reach_ = 0;  // placeholders may have been far away
+        for (const auto& joint : pose_)
+            if (joint) extend_reach(*joint);
         for (std::size_t s = 0; s < used_skins_.skins.size(); ++s) {
             const Skin& skin = used_skins_.skins[s];
             const bool moved = !moves_[s].empty();
@@ -583,7 +582,8 @@ private:
     std::vector<Matrix> to_scene_;                           // the same
     std::vector<std::vector<Matrix>> moves_;                 // by joint, of a skin in another pose; otherwise empty
     std::vector<std::optional<Matrix>> pose_, idle_;  // of each node: told by joints that are used, by others
-    double size_ = 0;                                 // of the skeleton
+    double reach_ = 0;  // the largest distance of a joint of pose_ or idle_ from the origin
+    double size_ = 0;   // of the skeleton
 };
 
 }  // namespace
