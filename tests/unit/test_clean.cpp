@@ -1,6 +1,7 @@
 // clean_skin: each fault planted in weights that are known, and weights without one.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "characters/shapes.h"
@@ -51,6 +52,24 @@ struct Tube {
             for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j)
                 sum += std::abs(weight_of(weights, v, j) - weight_of(rows[v], j));
         return sum / static_cast<double>(rows.size());
+    }
+    /// The share of a joint goes from the other ones of these vertices.
+    void give(const std::vector<std::size_t>& vertices, std::uint32_t joint, float share) {
+        for (const std::size_t v : vertices) {
+            for (Influence& i : rows[v]) i.weight *= 1 - share;
+            rows[v].push_back({joint, share});
+        }
+    }
+    /// A part of its own. Returns its vertices.
+    std::vector<std::size_t> add(const test::Shape& part, const std::vector<Influence>& row) {
+        const auto first = static_cast<std::uint32_t>(rows.size());
+        shape.positions.insert(shape.positions.end(), part.positions.begin(), part.positions.end());
+        for (const Triangle& t : part.triangles)
+            shape.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+        rows.resize(shape.positions.size(), row);
+        std::vector<std::size_t> out(part.positions.size());
+        std::iota(out.begin(), out.end(), std::size_t{first});
+        return out;
     }
     /// Vertices with y in this range.
     std::vector<std::size_t> between(float low, float high) const {
@@ -111,6 +130,58 @@ TEST(Clean, FarWeightThatIsConnectedWithNearWeightStays) {
     EXPECT_EQ(tube.clean(weights), weights);
 }
 
+TEST(Clean, FarWeightOfMostOfAPartStays) {
+    Tube tube;  // a hat of the lowest bone
+    tube.add(test::sphere({0, 4.2, 0}, 0.15), {{0, 0.7f}, {3, 0.3f}});
+    const SkinWeights weights = weights_of(tube.rows);
+    EXPECT_EQ(tube.clean(weights), weights);
+}
+
+TEST(Clean, FarWeightOfATouchingPartStays) {
+    Tube tube;
+    std::vector<std::size_t> all(tube.rows.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    tube.give(all, 0, 0.3f);
+    const Vec3 at = tube.shape.positions[tube.between(3.4f, 3.6f)[0]];
+    for (const bool touches : {true, false}) {
+        Tube with = tube;
+        test::Shape fin = test::box({1.8 * at.x, at.y, 1.8 * at.z}, {0.1, 0.1, 0.1});
+        if (touches) fin.positions[0] = at;
+        with.add(fin, {{0, 0.4f}, {3, 0.6f}});
+        const SkinWeights weights = weights_of(with.rows);
+        EXPECT_EQ(with.clean(weights) == weights, touches);
+    }
+}
+
+TEST(Clean, AJointFarFromAllItsWeightKeepsItsLargestPatch) {
+    Tube tube;
+    tube.skeleton.joints.push_back(Joint{"cape", 0, {0, 0.4f, 0}, Vec3{0, 0.6f, 0}});
+    Tube wanted = tube;
+    const auto large = tube.between(3.2f, 3.7f), small = tube.between(2.3f, 2.4f);
+    ASSERT_FALSE(small.empty());
+    wanted.give(large, 4, 0.4f);
+    tube.give(large, 4, 0.4f);
+    tube.give(small, 4, 0.4f);
+    EXPECT_LT(wanted.error(wanted.clean(weights_of(tube.rows))), 1e-6);
+}
+
+TEST(Clean, PartsWithoutAnyBelievableRowKeepTheirs) {
+    Tube tube;
+    tube.add(test::sphere({1, 3.5, 0}, 0.2), {});
+    SkinCleanReport report;
+    const SkinWeights weights = weights_of(tube.rows);
+    EXPECT_EQ(tube.clean(weights, &report), weights);
+    EXPECT_EQ(report.filled, 0u);
+}
+
+TEST(Clean, ARowNearerToItsJointsThanThoseAroundItStays) {
+    Tube tube;
+    for (const std::size_t v : tube.between(1.3f, 1.9f)) tube.rows[v] = {{2, 1.0f}};
+    tube.rows[tube.between(1.4f, 1.5f)[3]] = {{1, 1.0f}};
+    const SkinWeights weights = weights_of(tube.rows);
+    EXPECT_EQ(tube.clean(weights), weights);
+}
+
 TEST(Clean, SpotsAndEmptyRowsAreFilledFromTheirSurroundings) {
     const Tube tube;
     Rows rows = tube.rows;
@@ -138,6 +209,16 @@ TEST(Clean, NoiseIsSmoothedAndRigidPlacesBecomeRigid) {
     }
     EXPECT_GT(20 * rigid, 19 * all);
     EXPECT_EQ(tube.clean(weights, nullptr, 1, 1), tube.clean(weights, nullptr, 1, 3));  // threads
+}
+
+TEST(Clean, BordersStayAndSmallPatchesGo) {
+    Tube tube;
+    for (std::size_t v = 0; v < tube.rows.size(); ++v)
+        tube.rows[v] = {{static_cast<std::uint32_t>(std::clamp(tube.shape.positions[v].y, 0.0f, 3.9f)), 1.0f}};
+    const SkinWeights weights = weights_of(noisy(tube.rows, 0.1f)), cleaned = tube.clean(weights);
+    EXPECT_LT(tube.error(cleaned), 0.02);
+    const SkinWeights one = must(clean_skin(tube.mesh(), tube.skeleton, weights, {.max_influences = 1}));
+    for (std::size_t v = 0; v < one.vertex_count(); ++v) EXPECT_EQ(one[v].size(), 1u);
 }
 
 TEST(Clean, NoiseIsMeasured) {
