@@ -100,6 +100,29 @@ FarWeights find_going(const CleanNodes& nodes, const CleanRows& rows, Forest& pa
     return goes;
 }
 
+void remove_far(const CleanNodes& nodes, const FarWeights& far, CleanRows& rows, NodeFlags& open,
+                NodeFlags& pulled) {
+    const auto touched = [&](const Influence& w) { return w.weight > kTouched && far[rows.number(w)]; };
+    if (std::none_of(rows.value.begin(), rows.value.end(), touched)) return;
+    Forest patches = find_patches(nodes, rows, [](float w) { return w > kTouched; });
+    join_positions(nodes, rows, patches);
+    const FarWeights goes = find_going(nodes, rows, patches, far);
+    rows = nodes.make_rows(rows.size(), [&](std::uint32_t i, RowSum&, InfluenceList& stays) {
+        double left = 0;
+        for (const Influence& w : rows[i]) {
+            if (!goes[rows.number(w)])
+                stays.push_back(w), left += w.weight;
+            else if (w.weight > kTouched)
+                pulled[i] = true;
+        }
+        if (pulled[i] && left < kLeastLeft) open[i] = true;
+        if (!pulled[i] || open[i])
+            stays.assign(rows[i].begin(), rows[i].end());
+        else
+            normalise(stays);
+    });
+}
+
 /// The weights of each joint, by number, and the nodes of weights.
 struct WeightsByJoint {
     std::vector<std::uint32_t> node;
@@ -126,33 +149,16 @@ Status remove_implausible(const CleanNodes& nodes, CleanRows& rows, NodeFlags& o
     const WeightsByJoint more_weights(nodes, more);
     FarWeights far(rows.value.size(), 0);
     SINEW_TRY(each_joint_reach(
-        nodes.mesh, nodes.topology, nodes.skeleton, used, nodes.options.resolution,
+        nodes.mesh, nodes.topology, nodes.skeleton, used, nodes.options.resolution, nodes.options.strength,
         [&](std::uint32_t joint, const JointReach& reach) {
             for (const std::uint32_t k : weights.of.of(joint))
-                far[k] = reach.far(nodes.surface.vertex_of[weights.node[k]], nodes.options.strength);
+                far[k] = reach.far(nodes.surface.vertex_of[weights.node[k]]);
             for (const std::uint32_t k : more_weights.of.of(joint))
                 more.value[k].weight *=
                     static_cast<float>(reach.distance(nodes.surface.vertex_of[more_weights.node[k]]));
         },
         nodes.context));
-
-    Forest patches = find_patches(nodes, rows, [](float w) { return w > kTouched; });
-    join_positions(nodes, rows, patches);
-    const FarWeights goes = find_going(nodes, rows, patches, far);
-    rows = nodes.make_rows(rows.size(), [&](std::uint32_t i, RowSum&, InfluenceList& stays) {
-        double left = 0;
-        for (const Influence& w : rows[i]) {
-            if (!goes[rows.number(w)])
-                stays.push_back(w), left += w.weight;
-            else if (w.weight > kTouched)
-                pulled[i] = true;
-        }
-        if (pulled[i] && left < kLeastLeft) open[i] = true;
-        if (!pulled[i] || open[i])
-            stays.assign(rows[i].begin(), rows[i].end());
-        else
-            normalise(stays);
-    });
+    remove_far(nodes, far, rows, open, pulled);
     // What more of its own row adds to the mean distance of its joints.
     for (std::uint32_t i = 0; i < more.size(); ++i) {
         double farther = 0;

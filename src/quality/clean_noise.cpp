@@ -18,9 +18,7 @@ constexpr double kVariance = 1 + 1.0 / 6, kCovariance = -(2.0 / 6 - 2.0 / 36);
 /// Σ of the products by joint.
 double product(std::span<const Influence> a, std::span<const Influence> b) {
     double sum = 0;
-    each_of_both(a, b, [&](const Influence* x, const Influence* y) {
-        if (x && y) sum += double{x->weight} * y->weight;
-    });
+    each_common(a, b, [&](const Influence& x, const Influence& y) { sum += double{x.weight} * y.weight; });
     return sum;
 }
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/parallel.h"
 #include "quality/skin_rules.h"
@@ -28,20 +29,28 @@ class RowSum {
 public:
     explicit RowSum(std::size_t joints) : sum_(joints, 0), has_((joints + 63) / 64, 0) {}
     void add(std::span<const Influence> row, double factor) {
+        add(row, factor, [](std::uint32_t joint) { return joint; });
+    }
+    /// With the weight of each joint on another one.
+    template <typename Joint>
+    void add(std::span<const Influence> row, double factor, const Joint& other) {
         for (const Influence& w : row) {
-            sum_[w.joint] += factor * w.weight;
-            has_[w.joint / 64] |= std::uint64_t{1} << w.joint % 64;
+            const std::uint32_t joint = other(w.joint);
+            sum_[joint] += factor * w.weight;
+            has_[joint / 64] |= std::uint64_t{1} << joint % 64;
         }
     }
-    /// Then it is empty.
-    void take(InfluenceList& row) {
+    /// Sets the row, and returns the sum of its weights. Then it is empty.
+    double take(InfluenceList& row) {
         row.clear();
+        double all = 0;
         for (std::size_t k = 0; k < has_.size(); ++k)
             for (; has_[k] != 0; has_[k] &= has_[k] - 1) {
                 const std::size_t j = 64 * k + static_cast<std::size_t>(std::countr_zero(has_[k]));
                 row.push_back({static_cast<std::uint32_t>(j), static_cast<float>(sum_[j])});
-                sum_[j] = 0;
+                all += std::exchange(sum_[j], 0);
             }
+        return all;
     }
 
 private:
@@ -70,32 +79,34 @@ CleanRows make_rows(std::size_t rows, std::size_t joints, Context* context, cons
     return out;
 }
 
-/// Calls use(x, y) for each joint of two rows; null: the row does not have it.
+/// Calls use(x, y) for each joint that both rows have.
 template <typename Use>
-void each_of_both(std::span<const Influence> a, std::span<const Influence> b, const Use& use) {
-    for (auto x = a.begin(), y = b.begin(); x != a.end() || y != b.end();) {
-        const bool first = y == b.end() || (x != a.end() && x->joint <= y->joint);
-        const bool second = x == a.end() || (y != b.end() && y->joint <= x->joint);
-        use(first ? &*x : nullptr, second ? &*y : nullptr);
-        x += first, y += second;
+void each_common(std::span<const Influence> a, std::span<const Influence> b, const Use& use) {
+    for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+        const std::uint32_t first = x->joint, second = y->joint;
+        if (first == second) use(*x, *y);
+        x += first <= second, y += second <= first;
     }
 }
 
 inline double l1(std::span<const Influence> a, std::span<const Influence> b) {
     double sum = 0;
-    each_of_both(a, b, [&](const Influence* x, const Influence* y) {
-        sum += std::abs(double{x ? x->weight : 0} - (y ? y->weight : 0));
-    });
-    return sum;
+    for (const Influence& w : a) sum += w.weight;
+    for (const Influence& w : b) sum += w.weight;
+    each_common(a, b, [&](const Influence& x, const Influence& y) { sum -= 2 * std::min(x.weight, y.weight); });
+    return std::max(sum, 0.0);
 }
 
-/// Drops what is below `least` of the whole, and scales the rest to 1.
+/// Drops what is not above `least`, and scales the rest to 1.
 inline void normalise(InfluenceList& row, double least = 0) {
-    double all = 0, kept = 0;
-    for (const Influence& w : row) all += w.weight;
-    std::erase_if(row, [&](const Influence& w) { return !(w.weight > least * all); });
-    for (const Influence& w : row) kept += w.weight;
-    for (Influence& w : row) w.weight = static_cast<float>(w.weight / kept);
+    double sum = 0;
+    std::size_t n = 0;
+    for (const Influence w : row) {  // without a branch, which would be unpredictable
+        const bool keeps = w.weight > least;
+        row[n] = w, n += keeps, sum += keeps ? w.weight : 0;
+    }
+    row.resize(n);
+    for (Influence& w : row) w.weight = static_cast<float>(w.weight * (1 / sum));
 }
 
 }  // namespace sinew

@@ -12,14 +12,13 @@ namespace {
 constexpr double kSmoothing = 3;     // of a node's edges against its own row
 constexpr double kBorder = 0.3;      // L1 of an edge that nearly parts its ends
 constexpr double kLeastEdge = 1e-3;  // of its weight that is left
-constexpr int kRounds = 2;           // of finding borders
 constexpr double kMirrored = 0.6;    // the same of a node and the one across the mirror plane
 constexpr double kLeastShare = 0.6;  // times the noise: less weight is noise
 constexpr double kCore = 0.3;        // of the strongest joint: a patch that has this nowhere is noise, too
 constexpr double kLeastFill = 0.01;  // of the strongest joint
-constexpr double kLeastKept = 0.02;  // of a row
-constexpr int kSteps = 3, kMostSteps = 200;
-constexpr double kStill = 1e-3;  // L1 of an open node in a step
+constexpr double kLeastKept = 0.04;  // of a row
+constexpr int kFirstSteps = 3, kSteps = 4, kMostSteps = 200;  // to find borders, between them, to fill
+constexpr double kStill = 1e-3;                               // L1 of an open node in a step
 
 /// Σ c |x − y|² + Σ w |x_a − x_b|² is least where each x is the mean of its y, by c, and of its neighbours, by w.
 /// Open nodes have no y. Jacobi's iteration: rows are short, which makes a step cheaper than one of any solver by
@@ -37,8 +36,7 @@ struct Equation {
             const std::uint32_t i = at[k];
             if (!open[i]) sum.add(y[i], c[i]);
             for (const auto& l : nodes.links(i)) sum.add(x(l.to), w[l.edge]);
-            sum.take(row);
-            normalise(row, kLeastKept);
+            normalise(row, kLeastKept * sum.take(row));
         });
     }
     CleanRows start() const {
@@ -46,10 +44,10 @@ struct Equation {
             if (!open[i]) row.assign(y[i].begin(), y[i].end());
         });
     }
-    CleanRows solve(CleanRows x) const {
+    CleanRows solve(CleanRows x, int steps) const {
         std::vector<std::uint32_t> all(x.size());
         std::iota(all.begin(), all.end(), 0u);
-        for (int k = 0; k < kSteps && !cancelled(nodes.context); ++k)
+        for (int k = 0; k < steps && !cancelled(nodes.context); ++k)
             x = step(all, [&](std::uint32_t i) { return x[i]; });
         return fill(std::move(x));
     }
@@ -64,7 +62,7 @@ struct Equation {
         });
         const auto row_of = [&](std::uint32_t i) { return place[i] == no_index ? x[i] : filled[place[i]]; };
         bool moves = true;
-        for (int k = kSteps; k < kMostSteps && moves && !cancelled(nodes.context); ++k) {
+        for (int k = 0; k < kMostSteps && moves && !cancelled(nodes.context); ++k) {
             CleanRows next = step(at, row_of);
             moves = false;
             for (std::size_t i = 0; i < at.size() && !moves; ++i) moves = l1(next[i], filled[i]) > kStill;
@@ -77,16 +75,14 @@ struct Equation {
     }
 };
 
-double likeness(std::span<const Influence> a, std::span<const Influence> b, double scale) {
-    const double d = l1(a, b) / scale;
-    return std::exp(-d * d);
-}
+/// 1 for equal rows, less the larger their L1.
+double likeness(double l1, double scale) { return std::exp(-(l1 / scale) * (l1 / scale)); }
 
 /// Edges lose weight where rows differ (half-quadratic: Geman and Reynolds 1992).
 std::vector<double> at_borders(const CleanNodes& nodes, std::vector<double> edge, const CleanRows& x) {
     parallel_for(nodes.context, edge.size(), 1024, [&](std::size_t k) {
         const MeshSurface::Edge& e = nodes.surface.edges[k];
-        edge[k] *= std::max(likeness(x[e.a], x[e.b], kBorder), kLeastEdge);
+        edge[k] *= std::max(likeness(l1(x[e.a], x[e.b]), kBorder), kLeastEdge);
     });
     return edge;
 }
@@ -94,20 +90,19 @@ std::vector<double> at_borders(const CleanNodes& nodes, std::vector<double> edge
 /// The mean of y and the row across the mirror plane, as far as they are alike in x.
 CleanRows with_mirrored(const CleanNodes& nodes, const Symmetry& symmetry, const NodeFlags& open,
                         const CleanRows& y, const CleanRows& x) {
-    const auto mirrored = [&](std::span<const Influence> of) {
-        InfluenceList row(of.begin(), of.end());
-        for (Influence& w : row)
-            if (symmetry.joint[w.joint] != no_index) w.joint = symmetry.joint[w.joint];
-        std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.joint < b.joint; });
-        return row;
-    };
+    const auto across = [&](std::uint32_t j) { return symmetry.joint[j] != no_index ? symmetry.joint[j] : j; };
     return nodes.make_rows(y.size(), [&](std::uint32_t i, RowSum& sum, InfluenceList& row) {
         const std::uint32_t vertex = symmetry.vertex[nodes.surface.vertex_of[i]];
         const std::uint32_t other = vertex == no_index ? MeshSurface::none : nodes.surface.node_of[vertex];
         row.assign(y[i].begin(), y[i].end());
         if (other == MeshSurface::none || open[i] || open[other]) return;
+        sum.add(x[i], 1);
+        sum.add(x[other], -1, across);
+        sum.take(row);
+        double difference = 0;
+        for (const Influence& w : row) difference += std::abs(w.weight);
         sum.add(y[i], 1);
-        sum.add(mirrored(y[other]), likeness(x[i], mirrored(x[other]), kMirrored));
+        sum.add(y[other], likeness(difference, kMirrored), across);
         sum.take(row);
         normalise(row);
     });
@@ -151,12 +146,10 @@ Result<CleanRows> solve_rows(const CleanNodes& nodes, const CleanRows& y, const 
     for (std::size_t k = 0; k < edge.size(); ++k)
         for (const std::uint32_t i : {nodes.surface.edges[k].a, nodes.surface.edges[k].b})
             own[i] += edge[k] / (kSmoothing * due);
-    CleanRows x = first.solve(first.start());
-    for (int round = 0; round < kRounds; ++round) {
-        const CleanRows mean = symmetry ? with_mirrored(nodes, *symmetry, open, y, x) : y;
-        const std::vector<double> kept = at_borders(nodes, edge, x);
-        x = Equation{nodes, open, mean, own, kept}.solve(std::move(x));
-    }
+    CleanRows x = first.solve(first.start(), kFirstSteps);
+    const CleanRows mean = symmetry ? with_mirrored(nodes, *symmetry, open, y, x) : y;
+    const std::vector<double> kept = at_borders(nodes, edge, x);
+    x = Equation{nodes, open, mean, own, kept}.solve(std::move(x), kSteps);
     // Noise of one joint is less than that of a row. What it adds where a joint has no weight goes; large weights
     // stay (the garrote of Breiman 1995).
     const double influences = static_cast<double>(y.value.size()) / static_cast<double>(y.size());

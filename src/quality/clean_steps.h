@@ -44,8 +44,8 @@ template <typename Counts>
 Forest find_patches(const CleanNodes& nodes, const CleanRows& rows, const Counts& counts) {
     Forest patches(rows.value.size());
     for (const MeshSurface::Edge& e : nodes.surface.edges)
-        each_of_both(rows[e.a], rows[e.b], [&](const Influence* x, const Influence* y) {
-            if (x && y && counts(x->weight) && counts(y->weight)) patches.join(rows.number(*x), rows.number(*y));
+        each_common(rows[e.a], rows[e.b], [&](const Influence& x, const Influence& y) {
+            if (counts(x.weight) && counts(y.weight)) patches.join(rows.number(x), rows.number(y));
         });
     return patches;
 }
