@@ -119,8 +119,8 @@ struct SkinCleanReport {
 /// is connected over the surface with weight that is not, or has most of its part; then rows unlike all around them
 /// whose joints are farther away than those. What is left open is filled in as heat spreads, and noise that
 /// neighbours do not share is smoothed, but not across borders. docs/clean.md has the steps. Rows that nothing is
-/// wrong with keep their bits. Time: a sweep over the volume for each joint, and one solution of a sparse system
-/// for each, three if there is noise. Memory 20 bytes per influence, 300 per vertex and 200 per triangle.
+/// wrong with keep their bits. Time: a sweep over the volume around each joint, and ten passes over the rows if
+/// there is noise. Memory 20 bytes per influence, 300 per vertex and 200 per triangle.
 Result<SkinWeights> clean_skin(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
                                const SkinCleanOptions& options, SkinCleanReport* report = nullptr,
                                Context* context = nullptr);

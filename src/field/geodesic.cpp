@@ -156,8 +156,9 @@ template <int K>
 class Region {
 public:
     Region(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints,
-           unsigned number, std::span<const std::uint32_t> ends)
+           unsigned number, std::span<const std::uint32_t> ends, std::uint32_t limit)
         : graph_(graph),
+          end_(make_label(limit, 0, 0)),
           rows_(rows),
           width_(width),
           number_(number),
@@ -289,8 +290,7 @@ private:
         const auto came_by = static_cast<std::uint32_t>(from.label & kLabelDirectionMask);
         Offer* out = node.is_grouped() ? from_grouped(node, base, came_by, others, first)
                                        : from_larger(base, came_by, others, first);
-        constexpr Label end = make_label(kUnreached, 0, 0);
-        if (base > end / 2) out = std::remove_if(first, out, [](const Offer& o) { return o.label >= end; });
+        if (base > end_ / 2) out = std::remove_if(first, out, [&](const Offer& o) { return o.label >= end_; });
         if (ends_.size() > 1) out = std::remove_if(first, out, [&](const Offer& o) { return sends(o, round); });
         gathered_ = static_cast<std::size_t>(out - offers_.data());
         if (graph_.arcs.empty() || !graph_.has_arcs[from.leaf]) return;
@@ -298,7 +298,7 @@ private:
                                     [](const SweepGraph::Arc& a, std::uint32_t leaf) { return a.from < leaf; });
         for (; arc != graph_.arcs.end() && arc->from == from.leaf; ++arc) {
             const Offer over{base + make_label(arc->cost, 0, kNoDirection), arc->to};
-            if (over.label >= end || (ends_.size() > 1 && sends(over, round))) continue;
+            if (over.label >= end_ || (ends_.size() > 1 && sends(over, round))) continue;
             if (gathered_ == offers_.size()) offers_.resize(2 * gathered_ + 1);
             offers_[gathered_++] = over;
         }
@@ -381,6 +381,7 @@ private:
     }
 
     const SweepGraph& graph_;
+    Label end_;
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
     std::size_t width_;
@@ -428,7 +429,7 @@ struct RoundState {
 
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
-             std::size_t joint_count, Context* context) {
+             std::size_t joint_count, Context* context, std::uint32_t limit) {
     const std::size_t n = rows.size();
     // A single joint is measured by one of many concurrent callers.
     const std::size_t most = K == 1 ? 1 : static_cast<std::size_t>(std::min(thread_count(context), 16));
@@ -438,7 +439,7 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
     std::vector<Region<K>> regions;
     regions.reserve(count);
     for (unsigned number = 0; number < count; ++number)
-        regions.emplace_back(graph, rows, width, joint_count, number, ends);
+        regions.emplace_back(graph, rows, width, joint_count, number, ends, limit);
     // By parity of the round, so that no thread overwrites what another still has to read.
     std::array<RoundState, 2> state{RoundState(count), RoundState(count)};
     // Offers at the start, per region; they may be overwritten.
@@ -489,13 +490,13 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
 }
 
 template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::uint32_t);
 template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::uint32_t);
 template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::uint32_t);
 template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_t, std::span<Offer>, std::size_t,
-                          Context*);
+                          Context*, std::uint32_t);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
@@ -529,8 +530,8 @@ SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
 }
 
 Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
-                                              std::span<const Bridge> bridges, int nearest,
-                                              Context* context) const {
+                                              std::span<const Bridge> bridges, int nearest, Context* context,
+                                              std::uint32_t limit) const {
     const SweepGraph graph = this->graph(bridges);
     std::vector<Offer> start = seed_offers(seeds, joints);
     const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
@@ -539,7 +540,7 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
         auto [made, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
         auto& rows = made;  // clang 14 takes no structured binding into a lambda
         parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
-        SINEW_TRY(sweep<K>(graph, rows, distances.width, start, joint_count, context));
+        SINEW_TRY(sweep<K>(graph, rows, distances.width, start, joint_count, context, limit));
         return distances;
     });
 }

@@ -105,9 +105,10 @@ public:
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) joints of every leaf. Exact:
     /// a joint that is not among the K nearest of a leaf cannot be among them further along a path through it.
     /// `joints`: those that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links
-    /// per leaf), memory 8 K bytes a leaf. Const and reentrant.
+    /// per leaf), memory 8 K bytes a leaf. Const and reentrant. Paths as long as `limit` are not followed.
     Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
-                                  std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
+                                  std::span<const Bridge> bridges, int nearest, Context* context = nullptr,
+                                  std::uint32_t limit = LeafDistances::unreached) const;
 
     /// The same after some bones moved: the exact rows of nearest(), from the rows of a domain of the same
     /// voxels in which only the joints `moved` (ascending, a subset of `joints`) had other bones. `before` must

@@ -32,11 +32,11 @@ struct SweepGraph {
 
 /// Takes the offers `start`, which are overwritten, and passes on accepted labels until none is left. Rows that
 /// were right for all other labels are then right for these, too. `width`: labels kept per row, 1..K. `joints`:
-/// one more than the largest joint number of any label. K is 1, 4, 8 or 16. Error: cancelled; the rows are then
-/// invalid.
+/// one more than the largest joint number of any label. K is 1, 4, 8 or 16. Paths as long as `limit` are not
+/// followed. Error: cancelled; the rows are then invalid.
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
-             std::size_t joints, Context* context);
+             std::size_t joints, Context* context, std::uint32_t limit = LeafDistances::unreached);
 
 /// work(K), as an integral constant, with the narrowest rows that hold `nearest` (1..kMaxNearest) labels.
 template <typename Work>

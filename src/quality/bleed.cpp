@@ -55,13 +55,13 @@ std::vector<double> bone_lengths(const Skeleton& skeleton, std::span<const Bone>
 }
 
 VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDistances& nearest,
-                     const std::vector<double>& length, Context* context) {
+                     const std::vector<double>& length, double strength, Context* context) {
     const std::size_t n = mesh.positions.size();
     const double unit = LeafDistances::units_per_voxel;
     std::vector<bool> in_triangle(n, false);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) in_triangle[v] = true;
-    VertexReach out{std::vector<std::uint32_t>(n, no_index), std::vector<double>(n, 0), std::vector<double>(n, 0)};
+    VertexReach out{std::vector<std::uint32_t>(n, no_index), std::vector<double>(n, 0)};
     parallel_for(context, n, 4096, [&](std::size_t v) {
         if (!in_triangle[v]) return;
         const std::uint32_t at = leaf_of(domain, mesh.positions[v]);
@@ -73,9 +73,11 @@ VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDista
             unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
                               (p.z - t.origin[2]) / t.voxel - c[2]);
         out.leaf[v] = at;
-        out.nearest[v] = nearest.distance(at);
-        out.margin[v] = std::max({nearest.distance(at) + from_centre, length[nearest.joint(at)] / 2, 2 * unit});
+        out.most[v] =
+            nearest.distance(at) +
+            std::max({nearest.distance(at) + from_centre, length[nearest.joint(at)] / 2, 2 * unit}) / strength;
     });
+    for (const double most : out.most) out.limit = std::max(out.limit, most);
     return out;
 }
 
@@ -116,7 +118,7 @@ JointColumns::JointColumns(const SkinWeights& weights, std::size_t joints) : fir
 }
 
 Status each_joint_reach(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
-                        const std::vector<std::uint32_t>& joints, int resolution,
+                        const std::vector<std::uint32_t>& joints, int resolution, double strength,
                         const std::function<void(std::uint32_t, const JointReach&)>& use, Context* context) {
     Skeleton used = skeleton;
     for (Joint& joint : used.joints) joint.deform = false;
@@ -139,14 +141,15 @@ Status each_joint_reach(const MeshView& mesh, const MeshTopology& topology, cons
     const std::vector<Bridge> bridges = BridgeFinder(domain).join(start);
     const GeodesicSolver solver(domain, {1}, context);
     SINEW_TRY_LET(LeafDistances nearest, solver.nearest(seeds, joints, bridges, 1, context));
-    const VertexReach vertices =
-        reach_of(mesh, domain, nearest, bone_lengths(skeleton, bones, joints, domain.transform.voxel), context);
+    const VertexReach vertices = reach_of(
+        mesh, domain, nearest, bone_lengths(skeleton, bones, joints, domain.transform.voxel), strength, context);
+    const auto limit = static_cast<std::uint32_t>(std::min<double>(vertices.limit + 1, LeafDistances::unreached));
 
     std::vector<std::optional<Error>> failed(joints.size());
     parallel_for(context, joints.size(), 1, [&](std::size_t k) {
         if (cancelled(context)) return;
         const std::uint32_t joint[] = {joints[k]};
-        Result<LeafDistances> field = solver.nearest(seeds, joint, bridges, 1, context);
+        Result<LeafDistances> field = solver.nearest(seeds, joint, bridges, 1, context, limit);
         if (field)
             use(joints[k], {*field, vertices});
         else
@@ -175,7 +178,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     // Joint by joint; far vertices are marked per joint and summed over joints in their order.
     std::vector<FarEntries> far(weights.size(), FarEntries(joints));
     SINEW_TRY(each_joint_reach(
-        mesh, topology, skeleton, list, options.resolution,
+        mesh, topology, skeleton, list, options.resolution, 1,
         [&](std::uint32_t joint, const JointReach& reach) {
             for (std::size_t w = 0; w < weights.size(); ++w) {
                 const JointColumns& c = columns[w];

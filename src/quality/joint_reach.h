@@ -21,8 +21,8 @@ struct JointColumns {
 /// Per vertex its leaf, and how far its joints may be. Units of the field.
 struct VertexReach {
     std::vector<std::uint32_t> leaf;  ///< none: not measured
-    std::vector<double> nearest,
-        margin;  ///< the distance of the nearest joint, and the most that is not far beyond
+    std::vector<double> most;         ///< the largest distance that is not far
+    double limit = 0;                 ///< larger distances are not measured
 };
 
 /// One joint, seen from vertices.
@@ -30,22 +30,25 @@ struct JointReach {
     const LeafDistances& field;
     const VertexReach& vertices;
 
-    /// As BleedOptions, with a margin of 1 / strength of that. False where nothing was measured.
-    bool far(std::uint32_t v, double strength = 1) const {
+    /// False where nothing was measured.
+    bool far(std::uint32_t v) const {
         const std::uint32_t leaf = vertices.leaf[v];
-        return leaf != no_index && field.distance(leaf) > vertices.nearest[v] + vertices.margin[v] / strength;
+        return leaf != no_index && field.distance(leaf) > vertices.most[v];
     }
-    /// In voxels; 0 where nothing was measured.
+    /// In voxels, at most the limit; 0 where nothing was measured.
     double distance(std::uint32_t v) const {
         const std::uint32_t leaf = vertices.leaf[v];
-        return leaf == no_index ? 0 : field.distance(leaf) / double{LeafDistances::units_per_voxel};
+        return leaf == no_index
+                   ? 0
+                   : std::min<double>(field.distance(leaf), vertices.limit) / LeafDistances::units_per_voxel;
     }
 };
 
 /// Calls use(joint, reach) once for each of these joints (ascending), from several threads: one sweep each over the
-/// volume, at this resolution. Nearest is the nearest of these joints.
+/// volume, at this resolution, as far as no vertex is far. Far is as in BleedOptions, of these joints, with a
+/// margin of 1 / strength of that.
 Status each_joint_reach(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
-                        const std::vector<std::uint32_t>& joints, int resolution,
+                        const std::vector<std::uint32_t>& joints, int resolution, double strength,
                         const std::function<void(std::uint32_t joint, const JointReach& reach)>& use,
                         Context* context);
 

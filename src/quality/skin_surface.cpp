@@ -55,26 +55,34 @@ std::vector<std::uint32_t> part_of_vertex(const CheckedSkin& skin) {
 
 std::vector<std::array<std::uint32_t, 2>> seam_pairs(const MeshView& mesh, std::span<const std::uint32_t> weld) {
     struct Side {
-        std::uint32_t low, high;  // welded ends of the edge
-        std::uint32_t a, b;       // the vertices there
-        std::uint32_t triangle;
+        std::uint64_t edge;  // its welded ends
+        std::uint32_t a, b;  // the vertices there
     };
-    std::vector<Side> sides;
-    sides.reserve(3 * mesh.triangles.size());
-    for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t)
-        for (std::size_t k = 0; k < 3; ++k) {
-            std::uint32_t a = mesh.triangles[t][k], b = mesh.triangles[t][(k + 1) % 3];
-            if (weld[a] == weld[b]) continue;
-            if (weld[a] > weld[b]) std::swap(a, b);
-            sides.push_back({weld[a], weld[b], a, b, t});
-        }
-    std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) {
-        return std::tie(x.low, x.high, x.triangle) < std::tie(y.low, y.high, y.triangle);
+    const auto each_side = [&](const auto& use) {
+        for (const Triangle& t : mesh.triangles)
+            for (std::size_t k = 0; k < 3; ++k) {
+                const auto [a, b] =
+                    std::minmax(t[k], t[(k + 1) % 3], [&](auto x, auto y) { return weld[x] < weld[y]; });
+                if (weld[a] != weld[b]) use(a, b);
+            }
+    };
+    // Sorted by their lower end, then among few.
+    std::vector<std::uint32_t> next(weld.size() + 1, 0);
+    each_side([&](std::uint32_t a, std::uint32_t) { ++next[weld[a] + 1]; });
+    for (std::size_t v = 0; v < weld.size(); ++v) next[v + 1] += next[v];
+    std::vector<Side> sides(next.back());
+    each_side([&](std::uint32_t a, std::uint32_t b) {
+        sides[next[weld[a]]++] = {std::uint64_t{weld[a]} << 32 | weld[b], a, b};
     });
+    for (auto begin = sides.begin(); const std::uint32_t to : next) {
+        const auto end = sides.begin() + to;
+        std::sort(begin, end, [](const Side& x, const Side& y) { return x.edge < y.edge; });
+        begin = end;
+    }
     std::vector<std::array<std::uint32_t, 2>> out;
     for (std::size_t i = 0; i < sides.size();) {
         std::size_t end = i + 1;
-        while (end < sides.size() && sides[end].low == sides[i].low && sides[end].high == sides[i].high) ++end;
+        while (end < sides.size() && sides[end].edge == sides[i].edge) ++end;
         if (end - i == 2) {
             if (sides[i].a != sides[i + 1].a) out.push_back({sides[i].a, sides[i + 1].a});
             if (sides[i].b != sides[i + 1].b) out.push_back({sides[i].b, sides[i + 1].b});

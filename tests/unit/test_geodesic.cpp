@@ -311,6 +311,22 @@ TEST(Geodesic, PropertiesOfADistance) {
     }
 }
 
+TEST(Geodesic, PathsAsLongAsTheLimitAreNotFollowed) {
+    const Rig r = rig(test::u_tube(), 64);
+    const GeodesicSolver solver(r.domain, {1});
+    const std::uint32_t joint[] = {0}, limit = 10 * std::uint32_t(LeafDistances::units_per_voxel);
+    const Result<LeafDistances> all = solver.nearest(r.seeds, joint, {}, 1),
+                                near = solver.nearest(r.seeds, joint, {}, 1, nullptr, limit);
+    ASSERT_TRUE(all && near);
+    std::size_t beyond = 0;
+    for (std::uint32_t i = 0; i < r.domain.leaves.size(); ++i) {
+        const bool reached = all->distance(i) < limit;
+        beyond += !reached;
+        EXPECT_EQ(near->distance(i), reached ? all->distance(i) : LeafDistances::unreached);
+    }
+    EXPECT_GT(beyond, 100u);
+}
+
 TEST(Geodesic, DistanceInAUTubeGoesAroundTheBend) {
     const test::Character c = test::u_tube();
     const Rig r = rig(c, 128);
