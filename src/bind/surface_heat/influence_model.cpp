@@ -30,7 +30,8 @@ void add(std::array<float, InfluenceModel::kFirst>& sums, float x, std::size_t i
     for (std::size_t h = 0; h < sums.size(); ++h) sums[h] += x * kFirstWeights[input][h];
 }
 
-// Candidates that are computed together: one waits for the sums of the other. Narrow vectors fill the registers sooner.
+// Candidates that are computed together: one waits for the sums of the other. Narrow vectors fill the registers
+// sooner.
 #if defined(SINEW_VECTORS)
 constexpr std::size_t kTogether = 4;
 #else
