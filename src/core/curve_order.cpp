@@ -6,23 +6,12 @@
 
 #include "core/morton.h"
 #include "core/parallel.h"
+#include "core/sums.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kTogether = 1 << 16;
-
-Box3 box_of(std::size_t points, const std::function<Point3(std::size_t)>& place, Context* context) {
-    std::vector<Box3> boxes((points + kTogether - 1) / kTogether);
-    parallel_chunks(context, points, kTogether, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        Box3 own;
-        for (std::size_t i = begin; i < end; ++i) own.add(place(i));
-        boxes[chunk] = own;
-    });
-    Box3 all;
-    for (const Box3& box : boxes) all.add(box.low), all.add(box.high);
-    return all;
-}
 
 /// The numbers 0, 1, … in the order of their keys, which have 3 `bits` bits; equal keys in ascending order.
 std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, int bits, Context* context) {
@@ -57,7 +46,9 @@ std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, int bits, C
 CurveOrder::CurveOrder(std::size_t points, int bits, const std::function<Point3(std::size_t)>& place,
                        Context* context)
     : cell(points) {
-    const Box3 box = box_of(points, place, context);
+    const auto box = sum_of<Box3>(
+        context, points, [&](Box3& of, std::size_t i) { of.add(place(i)); },
+        [](Box3& of, const Box3& more) { of.add(more.low), of.add(more.high); });
     const double size = box.longest(), cells = 1 << bits;
     parallel_for(context, points, 4096, [&](std::size_t i) {
         const Point3 p = place(i);
