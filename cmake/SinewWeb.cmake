@@ -18,6 +18,6 @@ add_link_options(-fwasm-exceptions)
 # sinew_web_sources(LIST): removes sources that a web build does not need.
 macro(sinew_web_sources list)
     # web/core has its own of these, but those of FBX, which are in the module of FBX.
-    list(FILTER ${list} EXCLUDE REGEX "src/io/(fbx_(document|make|save)|(inflate|reader_process)_unavailable)\\.cpp$")
+    list(FILTER ${list} EXCLUDE REGEX "src/io/(fbx_(change|document|make)|(inflate|reader_process)_unavailable)\\.cpp$")
     list(FILTER ${list} EXCLUDE REGEX "src/(picture|render)/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$|src/report/check_report\\.cpp$")
 endmacro()

@@ -31,7 +31,7 @@ Result<SavedFile> write_fbx(const Document& document, const Scene& scene, const 
                             const SaveOptions& options);
 
 /// The FBX file that the document was made from: only skins, clusters and what connects them change; all other
-/// records keep their bytes and their order. fbx_save.cpp says how.
+/// records keep their bytes and their order. fbx_change.cpp says how.
 Result<SavedFile> change_fbx(const Document& document, const FbxRows& rows);
 
 /// A GLB as a new FBX file, 7.5 and binary. fbx_make.cpp says how.
