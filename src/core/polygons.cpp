@@ -1,9 +1,9 @@
 // Polygons to triangles.
+#include "core/polygons.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "sinew/core.h"
 
 namespace sinew {
 
@@ -20,11 +20,12 @@ double cross(const Point2& a, const Point2& b, const Point2& c) {
 /// crosses itself or has no area; the rest of it then becomes a fan.
 class Triangulator {
 public:
-    bool cut(std::span<const std::uint32_t> polygon, std::span<const Vec3> positions,
+    /// `base` is added to the places in the polygon.
+    bool cut(std::span<const std::uint32_t> polygon, std::span<const Vec3> positions, std::uint32_t base,
              std::vector<Triangle>& triangles) {
-        const std::size_t n = polygon.size();
+        const auto n = static_cast<std::uint32_t>(polygon.size());
         if (n == 3) {
-            triangles.push_back({polygon[0], polygon[1], polygon[2]});
+            triangles.push_back({base, base + 1, base + 2});
             return true;
         }
         // Ear clipping takes n² steps; only hostile files have polygons of this size.
@@ -32,19 +33,23 @@ public:
         flatten(polygon, positions);
         const bool clip = n <= max_clipped && !is_convex();
         bool clean = n <= max_clipped;
+        if (!clip) {
+            for (std::uint32_t i = 1; i + 1 < n; ++i) triangles.push_back({base, base + i, base + i + 1});
+            return clean;
+        }
         begin(n);
-        for (left_count_ = n; clip && left_count_ > 3; --left_count_) {
+        for (left_count_ = n; left_count_ > 3; --left_count_) {
             const std::uint32_t ear = find_ear();
             if (ear == n) {
                 clean = false;
                 break;
             }
-            triangles.push_back({polygon[before_[ear]], polygon[ear], polygon[after_[ear]]});
+            triangles.push_back({base + before_[ear], base + ear, base + after_[ear]});
             remove(ear);
         }
         const std::uint32_t first = first_left();
         for (std::uint32_t i = after_[first]; after_[i] != first; i = after_[i])
-            triangles.push_back({polygon[first], polygon[i], polygon[after_[i]]});
+            triangles.push_back({base + first, base + i, base + after_[i]});
         return clean;
     }
 
@@ -148,15 +153,26 @@ private:
 
 }  // namespace
 
+std::vector<Triangle> triangulate_corners(std::span<const Vec3> positions, std::span<const std::uint32_t> first,
+                                          std::span<const std::uint32_t> corners, std::size_t* fanned) {
+    std::vector<Triangle> triangles;
+    std::size_t count = 0;
+    for (std::size_t f = 1; f < first.size(); ++f) count += std::max(first[f] - first[f - 1], 2u) - 2;
+    triangles.reserve(count);
+    Triangulator triangulator;
+    for (std::size_t f = 1; f < first.size(); ++f) {
+        const auto polygon = corners.subspan(first[f - 1], first[f] - first[f - 1]);
+        if (polygon.size() >= 3 && !triangulator.cut(polygon, positions, first[f - 1], triangles) && fanned)
+            ++*fanned;
+    }
+    return triangles;
+}
+
 std::vector<Triangle> triangulate(std::span<const Vec3> positions, std::span<const std::uint32_t> first,
                                   std::span<const std::uint32_t> corners, std::size_t* fanned) {
-    std::vector<Triangle> triangles;
-    if (first.size() < 2) return triangles;
-    triangles.reserve(corners.size() - 2 * (first.size() - 1));
-    Triangulator triangulator;
-    for (std::size_t f = 0; f + 1 < first.size(); ++f)
-        if (!triangulator.cut(corners.subspan(first[f], first[f + 1] - first[f]), positions, triangles) && fanned)
-            ++*fanned;
+    std::vector<Triangle> triangles = triangulate_corners(positions, first, corners, fanned);
+    for (Triangle& triangle : triangles)
+        for (std::uint32_t& corner : triangle) corner = corners[corner];
     return triangles;
 }
 

@@ -1,10 +1,11 @@
 #include "io/fbx_meshes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 
+#include "core/polygons.h"
 #include "core/try.h"
 #include "core/vectors.h"
 #include "io/formats.h"
@@ -19,30 +20,37 @@ Vec3 triple_at(const double* from) {
     return {static_cast<float>(from[0]), static_cast<float>(from[1]), static_cast<float>(from[2])};
 }
 
-/// A corner of a polygon.
-struct FbxCorner {
-    std::uint32_t point = 0, polygon = 0;
-};
-
 /// Values of a mesh, each for a corner, a point or a polygon.
 struct FbxLayer {
     enum class Of { corner, point, polygon, all } of = Of::corner;
-    std::size_t width = 1;
-    std::vector<double> values;
-    std::vector<std::int64_t> index;
+    std::size_t width = 1, count = 0;
+    std::vector<double> values;  // count × width
+    std::vector<std::int32_t> index;
     bool indexed = false;
+    std::vector<bool> damaged;  // of places: not finite; empty where all are
 
-    /// The values of a corner, or null.
-    const double* at(std::size_t corner, const FbxCorner& where) const {
-        std::size_t element = of == Of::corner    ? corner
-                              : of == Of::point   ? where.point
-                              : of == Of::polygon ? where.polygon
-                                                  : 0;
+    static constexpr std::uint32_t nowhere = 0xffffffffu;
+
+    /// Where the values of a corner are; nowhere if they do not exist or are not finite.
+    std::uint32_t place(std::uint32_t corner, std::uint32_t point, std::uint32_t polygon) const {
+        std::uint32_t out = of == Of::corner ? corner : of == Of::point ? point : of == Of::polygon ? polygon : 0;
         if (indexed) {
-            if (element >= index.size() || index[element] < 0) return nullptr;
-            element = static_cast<std::size_t>(index[element]);
+            if (out >= index.size() || index[out] < 0) return nowhere;
+            out = static_cast<std::uint32_t>(index[out]);
         }
-        return element < values.size() / width ? &values[element * width] : nullptr;
+        return out < count && (damaged.empty() || !damaged[out]) ? out : nowhere;
+    }
+    /// The values of a place; zeros of none.
+    const double* at(std::uint32_t place) const {
+        static constexpr double kZeros[4] = {};
+        return place == nowhere ? kZeros : &values[place * width];
+    }
+    /// Whether the values of two places have the same bits as floats. -0 and 0 differ, which keeps a duplicate at
+    /// worst.
+    bool same(std::uint32_t a, std::uint32_t b) const {
+        const auto bits = [](double v) { return std::bit_cast<std::uint32_t>(static_cast<float>(v)); };
+        return a == b ||
+               std::equal(at(a), at(a) + width, at(b), [&](double x, double y) { return bits(x) == bits(y); });
     }
 };
 
@@ -85,27 +93,30 @@ private:
         const FbxRecord* const polygons = record_.find("PolygonVertexIndex");
         if (!vertices || !polygons) return file_.error(record_, "it has no polygons");
         SINEW_TRY_LET(const std::vector<double> numbers, file_.reals(*vertices));
-        SINEW_TRY_LET(const std::vector<std::int64_t> indices, file_.wholes(*polygons));
+        SINEW_TRY_LET(const std::vector<std::int32_t> indices, file_.indices(*polygons));
         // Of what is made of the mesh here and in foreign_document.cpp.
         SINEW_TRY(files_.take(numbers.size() * 8 + indices.size() * 500, "the corners of a mesh"));
         points_.reserve(numbers.size() / 3);
-        corners_.reserve(indices.size());
+        corners_.resize(indices.size());
+        first_.reserve(indices.size() / 3 + 1);
         for (std::size_t k = 0; k + 2 < numbers.size(); k += 3) {
             points_.push_back(triple_at(&numbers[k]));
             if (!finite(points_.back()))
                 return file_.error(*vertices, "vertex " + std::to_string(k / 3) + " is not finite");
         }
         if (indices.size() > 0xfffffffe) return file_.error(*polygons, "it has more than 2^32 corners");
-        std::uint32_t polygon = 0;
-        for (const std::int64_t index : indices) {
-            const std::int64_t point = index < 0 ? ~index : index;
-            if (point >= static_cast<std::int64_t>(points_.size()))
-                return file_.error(*polygons, "corner " + std::to_string(corners_.size()) + " is vertex " +
+        const auto count = static_cast<std::uint32_t>(indices.size());
+        for (std::uint32_t corner = 0; corner < count; ++corner) {
+            const std::int32_t index = indices[corner];
+            const auto point = static_cast<std::uint32_t>(index < 0 ? ~index : index);
+            if (point >= points_.size())
+                return file_.error(*polygons, "corner " + std::to_string(corner) + " is vertex " +
                                                   std::to_string(point) + ", but there are " +
                                                   std::to_string(points_.size()));
-            corners_.push_back({static_cast<std::uint32_t>(point), polygon});
-            polygon += index < 0;
+            corners_[corner] = point;
+            if (index < 0) first_.push_back(corner + 1);
         }
+        if (first_.back() < count) first_.push_back(count);
         return Done{};
     }
 
@@ -129,9 +140,15 @@ private:
         if (!found || !(out.of != FbxLayer::Of::corner || of == "ByPolygonVertex"))
             return std::optional<FbxLayer>();
         SINEW_TRY_LET(out.values, file_.reals(*found));
+        out.count = out.values.size() / width;
+        for (std::size_t k = 0; k < out.count * width; ++k)
+            if (!std::isfinite(out.values[k])) {
+                out.damaged.resize(out.count);
+                out.damaged[k / width] = true;
+            }
         if (text_of(record, "ReferenceInformationType") != "Direct")
             if (const FbxRecord* list = record.find(index)) {
-                SINEW_TRY_LET(out.index, file_.wholes(*list));
+                SINEW_TRY_LET(out.index, file_.indices(*list));
                 out.indexed = true;
             }
         if (out.values.empty()) return std::optional<FbxLayer>();
@@ -151,79 +168,41 @@ private:
         return out;
     }
 
-    /// Triangles, in one part for each material.
+    /// Triangles of corners, in one part for each material.
     Status split(std::size_t materials) {
         std::optional<FbxLayer> material;
         if (const auto found = layers_of("LayerElementMaterial"); !found.empty()) {
             SINEW_TRY_LET(material, layer(*found[0], "Materials", "", 1));
         }
-        std::vector<Vec3> positions;  // of corners
-        std::vector<std::uint32_t> first{0}, corners;
-        positions.reserve(corners_.size());
-        first.reserve(corners_.size() / 3 + 1);
-        corners.reserve(corners_.size());
         std::size_t lines = 0;
-        for (std::size_t c = 0; c < corners_.size();) {
-            std::size_t end = c;
-            for (; end < corners_.size() && corners_[end].polygon == corners_[c].polygon; ++end)
-                positions.push_back(points_[corners_[end].point]);
-            if (end - c >= 3) {
-                for (std::size_t k = c; k < end; ++k) corners.push_back(static_cast<std::uint32_t>(k));
-                first.push_back(static_cast<std::uint32_t>(corners.size()));
-            } else {
-                ++lines;
-            }
-            c = end;
-        }
+        for (std::size_t f = 0; f + 1 < first_.size(); ++f) lines += first_[f + 1] - first_[f] < 3;
         if (lines) warn(std::to_string(lines) + " polygons of fewer than three corners are left out");
         std::map<std::size_t, std::size_t> part_of_material;
-        place_.assign(corners_.size(), {});
-        for (const Triangle& t : triangulate(positions, first, corners)) {
-            const double* const number = material ? material->at(t[0], corners_[t[0]]) : nullptr;
-            const std::size_t slot = !material ? 0
-                                     : number && *number >= 0 && *number < double(materials)
-                                         ? static_cast<std::size_t>(*number)
-                                         : materials;
-            auto found = part_of_material.find(slot);
-            if (found == part_of_material.end()) {
-                found = part_of_material.emplace(slot, out_.parts.size()).first;
-                out_.parts.emplace_back().name = objects_[geometry_].name;
-                out_.parts.back().material = slot;
-                out_.parts.back().source = geometry_;
-                corner_of_vertex_.emplace_back();
+        const std::vector<Triangle> triangles = triangulate_corners(points_, first_, corners_);
+        std::uint32_t polygon = 0;
+        const auto slot_of = [&](std::uint32_t corner) {  // corners ascend from polygon to polygon
+            if (!material) return std::size_t{0};
+            while (first_[polygon + 1] <= corner) ++polygon;
+            const std::uint32_t place = material->place(corner, corners_[corner], polygon);
+            const double number = place == FbxLayer::nowhere ? -1 : *material->at(place);
+            return number >= 0 && number < double(materials) ? static_cast<std::size_t>(number) : materials;
+        };
+        for (auto t = triangles.begin(); t != triangles.end();) {
+            const std::size_t slot = slot_of((*t)[0]);
+            const auto end = std::find_if(t + 1, triangles.end(),
+                                          [&](const Triangle& next) { return slot_of(next[0]) != slot; });
+            const auto [found, added] = part_of_material.try_emplace(slot, out_.parts.size());
+            if (added) {
+                ForeignMesh& part = out_.parts.emplace_back();
+                part.name = objects_[geometry_].name;
+                part.material = slot;
+                part.source = geometry_;
             }
-            ForeignMesh& part = out_.parts[found->second];
-            Triangle triangle{};
-            for (std::size_t k = 0; k < 3; ++k) {
-                Place& place = place_[t[k]];
-                if (place.part == none_) {
-                    place = {static_cast<std::uint32_t>(found->second),
-                             static_cast<std::uint32_t>(part.positions.size())};
-                    part.positions.push_back(positions[t[k]]);
-                    part.points.push_back(corners_[t[k]].point);
-                    corner_of_vertex_[found->second].push_back(t[k]);
-                }
-                triangle[k] = place.vertex;
-            }
-            part.triangles.push_back(triangle);
+            std::vector<Triangle>& to = out_.parts[found->second].triangles;
+            to.insert(to.end(), t, end);
+            t = end;
         }
         return Done{};
-    }
-
-    /// Calls put(part, values) for each vertex; values are never null, and finite.
-    template <typename Put>
-    void each(const FbxLayer& layer, const Put& put) {
-        const std::vector<double> zeros(layer.width, 0);
-        for (std::size_t p = 0; p < out_.parts.size(); ++p)
-            for (const std::uint32_t corner : corner_of_vertex_[p]) {
-                const double* values = layer.at(corner, corners_[corner]);
-                if (!values ||
-                    !std::all_of(values, values + layer.width, [](double v) { return std::isfinite(v); })) {
-                    ++lost_;
-                    values = zeros.data();
-                }
-                put(out_.parts[p], values);
-            }
     }
 
     Status read_layers() {
@@ -234,102 +213,130 @@ private:
             if (found.size() > 1) warn("only the first " + std::string(name) + " is read");
             return layer(*found[0], values, index, width);
         };
-        SINEW_TRY_LET(const auto normals, first("LayerElementNormal", "Normals", "NormalsIndex", 3));
-        if (normals) each(*normals, [](ForeignMesh& to, const double* v) { to.normals.push_back(triple_at(v)); });
-        SINEW_TRY_LET(const auto tangents, first("LayerElementTangent", "Tangents", "TangentsIndex", 3));
-        SINEW_TRY_LET(const auto bitangents, first("LayerElementBinormal", "Binormals", "BinormalsIndex", 3));
-        if (normals && tangents && bitangents) {
-            each(*tangents, [](ForeignMesh& to, const double* v) { to.tangents.push_back(triple_at(v)); });
-            each(*bitangents, [](ForeignMesh& to, const double* v) {
-                // Both formats mean the bitangent that points up in the picture.
-                const std::size_t n = to.tangent_signs.size();
-                const auto point = [](const Vec3& a) { return Point3{a.x, a.y, a.z}; };
-                const double side = dot(cross(point(to.normals[n]), point(to.tangents[n])), {v[0], v[1], v[2]});
-                to.tangent_signs.push_back(side < 0 ? -1.f : 1.f);
-            });
+        SINEW_TRY_LET(normals_, first("LayerElementNormal", "Normals", "NormalsIndex", 3));
+        SINEW_TRY_LET(tangents_, first("LayerElementTangent", "Tangents", "TangentsIndex", 3));
+        SINEW_TRY_LET(bitangents_, first("LayerElementBinormal", "Binormals", "BinormalsIndex", 3));
+        if (!normals_ || !tangents_ || !bitangents_) {
+            tangents_.reset();
+            bitangents_.reset();
         }
-        SINEW_TRY_LET(const auto colors, first("LayerElementColor", "Colors", "ColorIndex", 4));
-        if (colors)
-            each(*colors, [](ForeignMesh& to, const double* v) {
-                to.colors.push_back({static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2]),
-                                     static_cast<float>(v[3])});
-            });
+        SINEW_TRY_LET(colors_, first("LayerElementColor", "Colors", "ColorIndex", 4));
         for (const FbxRecord* record : layers_of("LayerElementUV")) {
-            constexpr std::size_t kMostSets = 8;
-            if (!out_.parts.empty() && out_.parts[0].uvs.size() == kMostSets) break;
-            SINEW_TRY_LET(const auto uvs, layer(*record, "UV", "UVIndex", 2));
+            if (uvs_.size() == kMostSets) break;
+            SINEW_TRY_LET(auto uvs, layer(*record, "UV", "UVIndex", 2));
             if (!uvs) continue;
-            for (ForeignMesh& part : out_.parts) part.uvs.emplace_back();
-            each(*uvs, [](ForeignMesh& to, const double* v) {
-                to.uvs.back().push_back({static_cast<float>(v[0]), static_cast<float>(1 - v[1])});
-            });
+            for (std::size_t k = 1; k < uvs->values.size(); k += 2) uvs->values[k] = 1 - uvs->values[k];
+            uvs_.push_back(std::move(*uvs));
         }
+        for (const auto* layer : {&normals_, &tangents_, &colors_})
+            if (*layer) layers_.push_back(&**layer);
+        for (const FbxLayer& set : uvs_) layers_.push_back(&set);
+        const auto by_polygon = [](const FbxLayer* layer) { return layer->of == FbxLayer::Of::polygon; };
+        by_polygon_ =
+            std::any_of(layers_.begin(), layers_.end(), by_polygon) || (bitangents_ && by_polygon(&*bitangents_));
         return Done{};
     }
 
-    /// Corners of one point with the same values become one vertex; all else is a point's. Finds the vertices of
-    /// each point: those of point p are from vertices_first_[p] on.
-    void join() {
-        std::vector<std::uint32_t> heads(points_.size()), to, next, kept;
-        vertices_first_.assign(points_.size() + 1, 0);
-        for (ForeignMesh& part : out_.parts) {
-            // Values as bytes. -0 and 0 differ, which keeps a duplicate at worst.
-            std::vector<std::pair<const char*, std::size_t>> lists;  // and the bytes of an element
-            const auto each_list = [&](const auto& use) {
-                use(part.positions), use(part.points), use(part.normals), use(part.tangents),
-                    use(part.tangent_signs);
-                use(part.colors);
-                for (auto& set : part.uvs) use(set);
+    static constexpr std::size_t kMostSets = 8;  // of uvs
+    /// Where a corner has its values: in each of layers_; and the side of its bitangent.
+    using Places = std::array<std::uint32_t, kMostSets + 4>;
+
+    Places places_of(std::uint32_t corner) {
+        std::uint32_t polygon = 0;
+        if (by_polygon_)
+            polygon = static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), corner) -
+                                                 first_.begin() - 1);
+        const auto place = [&](const FbxLayer& layer) {
+            const std::uint32_t out = layer.place(corner, corners_[corner], polygon);
+            lost_ += out == FbxLayer::nowhere;
+            return out;
+        };
+        Places out{};
+        for (std::size_t k = 0; k < layers_.size(); ++k) out[k] = place(*layers_[k]);
+        out[layers_.size()] = 0;
+        if (tangents_) {
+            // Both formats mean the bitangent that points up in the picture.
+            const auto point = [](const double* v) {
+                const Vec3 a = triple_at(v);
+                return Point3{a.x, a.y, a.z};
             };
-            each_list([&](const auto& list) {
-                if (!list.empty()) lists.emplace_back(reinterpret_cast<const char*>(list.data()), sizeof list[0]);
-            });
-            heads.assign(points_.size(), none_);  // of the new vertices of each point
-            to.clear(), next.clear(), kept.clear();
-            for (std::uint32_t v = 0; v < part.positions.size(); ++v) {
-                std::uint32_t& head = heads[part.points[v]];
-                std::uint32_t found = head;
-                while (found != none_ && !std::all_of(lists.begin() + 2, lists.end(), [&](const auto& list) {
-                           const auto& [begin, size] = list;
-                           return std::memcmp(begin + v * size, begin + kept[found] * size, size) == 0;
-                       }))
-                    found = next[found];
-                if (found == none_) {
-                    found = static_cast<std::uint32_t>(kept.size());
-                    kept.push_back(v);
-                    next.push_back(head);
-                    head = found;
-                }
-                to.push_back(found);
-            }
-            each_list([&](auto& list) {
-                if (list.empty()) return;
-                for (std::size_t k = 0; k < kept.size(); ++k) list[k] = list[kept[k]];
-                list.resize(kept.size());
-            });
-            for (Triangle& triangle : part.triangles)
-                for (std::uint32_t& vertex : triangle) vertex = to[vertex];
-            for (const std::uint32_t point : part.points) ++vertices_first_[point + 1];
+            const double* const b = bitangents_->at(place(*bitangents_));
+            const Point3 up = cross(point(normals_->at(out[0])), point(tangents_->at(out[1])));
+            out[layers_.size()] = dot(up, {b[0], b[1], b[2]}) < 0;
         }
-        for (std::size_t p = 0; p < points_.size(); ++p) vertices_first_[p + 1] += vertices_first_[p];
-        vertices_.resize(vertices_first_.back());
-        std::vector<std::uint32_t> at = vertices_first_;
-        for (std::uint32_t p = 0; p < out_.parts.size(); ++p)
-            for (std::uint32_t v = 0; v < out_.parts[p].points.size(); ++v)
-                vertices_[at[out_.parts[p].points[v]]++] = {p, v};
+        return out;
+    }
+
+    /// Corners become vertices: those of one point and one part with the same values are one, the first of them.
+    /// All else is a point's.
+    void join() {
+        const std::size_t width = layers_.size() + 1;
+        std::vector<std::uint32_t> places, vertex_of_corner(corners_.size(), none_);
+        newest_.assign(points_.size(), none_);
+        for (std::uint32_t p = 0; p < out_.parts.size(); ++p) {
+            ForeignMesh& part = out_.parts[p];
+            const auto first = static_cast<std::uint32_t>(vertices_.size());
+            const auto vertex_of = [&](std::uint32_t corner) {
+                const std::uint32_t point = corners_[corner];
+                const Places own = places_of(corner);
+                for (std::uint32_t v = newest_[point]; v != none_ && v >= first; v = vertices_[v].before) {
+                    const std::uint32_t* const other = &places[(v - first) * width];
+                    std::size_t k = 0;
+                    while (k < layers_.size() && layers_[k]->same(own[k], other[k])) ++k;
+                    if (k == layers_.size() && own[k] == other[k]) return v;
+                }
+                const auto made = static_cast<std::uint32_t>(vertices_.size());
+                places.insert(places.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(width));
+                vertices_.push_back({p, made - first, newest_[point]});
+                part.points.push_back(point);
+                return newest_[point] = made;
+            };
+            for (Triangle& triangle : part.triangles)
+                for (std::uint32_t& corner : triangle) {
+                    std::uint32_t& known = vertex_of_corner[corner];
+                    if (known == none_ || known < first) known = vertex_of(corner);
+                    corner = known - first;
+                }
+            fill(part, places);
+            places.clear();
+        }
+    }
+
+    /// The lists of a part, whose vertices have their values at `places`.
+    void fill(ForeignMesh& part, const std::vector<std::uint32_t>& places) const {
+        const std::size_t width = layers_.size() + 1;
+        for (const std::uint32_t point : part.points) part.positions.push_back(points_[point]);
+        std::size_t k = 0;
+        const auto fill_list = [&](auto& list) {
+            list.resize(part.points.size());
+            for (std::size_t v = 0; v < list.size(); ++v) {
+                const double* const from = layers_[k]->at(places[v * width + k]);
+                std::array<float, sizeof list[0] / sizeof(float)> values{};
+                for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(from[i]);
+                list[v] = std::bit_cast<std::decay_t<decltype(list[0])>>(values);
+            }
+            ++k;
+        };
+        if (normals_) fill_list(part.normals);
+        if (tangents_) fill_list(part.tangents);
+        if (colors_) fill_list(part.colors);
+        part.uvs.resize(uvs_.size());
+        for (auto& set : part.uvs) fill_list(set);
+        for (std::size_t v = 0; tangents_ && v < part.points.size(); ++v)
+            part.tangent_signs.push_back(places[v * width + k] ? -1.f : 1.f);
     }
 
     /// Calls put(part, vertex, number of the value) for the values of points.
     template <typename Put>
-    void each_point(const std::vector<std::int64_t>& points, std::size_t values, const Put& put) {
+    void each_point(const std::vector<std::int32_t>& points, std::size_t values, const Put& put) {
         lost_ += points.size() > values ? points.size() - values : 0;
         for (std::size_t k = 0; k < std::min(points.size(), values); ++k) {
-            if (points[k] < 0 || points[k] >= static_cast<std::int64_t>(points_.size())) {
+            if (points[k] < 0 || static_cast<std::size_t>(points[k]) >= points_.size()) {
                 ++lost_;
                 continue;
             }
             const auto point = static_cast<std::size_t>(points[k]);
-            for (std::uint32_t v = vertices_first_[point]; v < vertices_first_[point + 1]; ++v)
+            for (std::uint32_t v = newest_[point]; v != none_; v = vertices_[v].before)
                 put(vertices_[v].part, vertices_[v].vertex, k);
         }
     }
@@ -340,10 +347,10 @@ private:
         if (!found) return std::vector<double>();
         return file_.reals(*found);
     }
-    Result<std::vector<std::int64_t>> wholes(const FbxRecord& record, std::string_view name) const {
+    Result<std::vector<std::int32_t>> indices(const FbxRecord& record, std::string_view name) const {
         const FbxRecord* const found = record.find(name);
-        if (!found) return std::vector<std::int64_t>();
-        return file_.wholes(*found);
+        if (!found) return std::vector<std::int32_t>();
+        return file_.indices(*found);
     }
 
     Result<std::optional<Matrix>> matrix(const FbxRecord& record, std::string_view name) const {
@@ -381,7 +388,7 @@ private:
             }
             bone.offset = *to_bone;
             if (to_world && !out_.bind && inverse(*to_world * *to_bone)) out_.bind = *to_world * *to_bone;
-            SINEW_TRY_LET(const auto points, wholes(record, "Indexes"));
+            SINEW_TRY_LET(const auto points, indices(record, "Indexes"));
             SINEW_TRY_LET(const auto weights, reals(record, "Weights"));
             // The first part lists every bone, the others those that they use.
             std::vector<ForeignBone*> bone_of_part(out_.parts.size());
@@ -399,9 +406,9 @@ private:
         if (kind == "DualQuaternion" || kind == "Blend") {
             for (ForeignMesh& part : out_.parts)
                 part.dual_quaternion.assign(part.positions.size(), kind == "Blend" ? 0.f : 1.f);
-            SINEW_TRY_LET(const auto points, wholes(*objects_[skin].record, "Indexes"));
+            SINEW_TRY_LET(const auto points, indices(*objects_[skin].record, "Indexes"));
             SINEW_TRY_LET(const auto shares, reals(*objects_[skin].record, "BlendWeights"));
-            each_point(kind == "Blend" ? points : std::vector<std::int64_t>(), shares.size(),
+            each_point(kind == "Blend" ? points : std::vector<std::int32_t>(), shares.size(),
                        [&](std::size_t part, std::uint32_t vertex, std::size_t k) {
                            out_.parts[part].dual_quaternion[vertex] =
                                static_cast<float>(std::isfinite(shares[k]) ? std::clamp(shares[k], 0.0, 1.0) : 0);
@@ -435,7 +442,7 @@ private:
     }
 
     Status read_shape(const FbxRecord& record, const std::string& name, double weight) {
-        SINEW_TRY_LET(const auto points, wholes(record, "Indexes"));
+        SINEW_TRY_LET(const auto points, indices(record, "Indexes"));
         SINEW_TRY_LET(const auto offsets, reals(record, "Vertices"));
         SINEW_TRY_LET(const auto normals, reals(record, "Normals"));
         const bool turns = normals.size() == offsets.size() && normals.size() == 3 * points.size();
@@ -457,8 +464,9 @@ private:
 
     static constexpr std::size_t missing = FbxObjects::missing;
     static constexpr std::uint32_t none_ = 0xffffffffu;
-    struct Place {
-        std::uint32_t part = none_, vertex = 0;
+    struct Vertex {
+        std::uint32_t part = 0, vertex = 0;
+        std::uint32_t before = none_;  // of the same point
     };
 
     const FbxObjects& objects_;
@@ -469,11 +477,14 @@ private:
     std::vector<std::string>& warnings_;
     FbxGeometry out_;
     std::vector<Vec3> points_;
-    std::vector<FbxCorner> corners_;
-    std::vector<Place> place_;                                  // of corners
-    std::vector<std::vector<std::uint32_t>> corner_of_vertex_;  // by part
-    std::vector<std::uint32_t> vertices_first_;
-    std::vector<Place> vertices_;
+    std::vector<std::uint32_t> corners_;                                // their points
+    std::vector<std::uint32_t> first_{0};                               // corner of each polygon, and the end
+    std::optional<FbxLayer> normals_, tangents_, bitangents_, colors_;  // tangents: all three or none
+    std::vector<FbxLayer> uvs_;
+    std::vector<const FbxLayer*> layers_;  // normals, tangents, colours and uvs, as far as there are any
+    bool by_polygon_ = false;              // one of the layers is
+    std::vector<Vertex> vertices_;         // of all parts
+    std::vector<std::uint32_t> newest_;    // of each point: the last of its vertices
     std::size_t lost_ = 0;
 };
 

@@ -36,6 +36,7 @@ Quaternion euler(const Triple& degrees, std::size_t order = 0) {
     static constexpr std::size_t kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
     Quaternion out{0, 0, 0, 1};
     for (const std::size_t axis : kOrders[order]) {
+        if (degrees[axis] == 0) continue;  // most models have no pre- and post-rotation
         const double half = degrees[axis] * std::numbers::pi / 360;
         Quaternion turn{0, 0, 0, std::cos(half)};
         turn[axis] = std::sin(half);

@@ -265,6 +265,16 @@ private:
     std::size_t at_ = 0;
 };
 
+/// The nearest number of another type, of one that fits or is too large.
+template <typename T, typename From>
+T nearest(From v) {
+    if constexpr (std::is_same_v<T, std::int32_t>)
+        return static_cast<T>(std::clamp<std::int64_t>(static_cast<std::int64_t>(v), std::numeric_limits<T>::min(),
+                                                       std::numeric_limits<T>::max()));
+    else
+        return static_cast<T>(v);
+}
+
 /// The number of a word; empty where it is none.
 template <typename T>
 std::optional<T> parse(std::string_view word) {
@@ -274,7 +284,7 @@ std::optional<T> parse(std::string_view word) {
     if (failed == std::errc{} && end == word.data() + word.size()) return out;
     if constexpr (std::is_integral_v<T>) {
         const auto real = parse<double>(word);
-        if (real && std::abs(*real) < 9e18 && *real == std::trunc(*real)) return static_cast<T>(*real);
+        if (real && std::abs(*real) < 9e18 && *real == std::trunc(*real)) return nearest<T>(*real);
     } else if (failed == std::errc::result_out_of_range) {
         // Too small, or too large: not a number of the scene, which its reader finds.
         return word.find("e-") != word.npos || word.find("E-") != word.npos ? T{0}
@@ -327,7 +337,7 @@ std::optional<T> scalar(const FbxValue& value) {
         value.type,
         [&](auto zero) {
             const auto v = little<decltype(zero)>(value.bytes.data());
-            return fits<T>(v) ? std::optional<T>(static_cast<T>(v)) : std::nullopt;
+            return fits<T>(v) ? std::optional<T>(nearest<T>(v)) : std::nullopt;
         },
         std::optional<T>());
 }
@@ -495,23 +505,30 @@ Result<std::vector<T>> FbxFile::numbers(const FbxRecord& record) const {
             return error(record, std::to_string(data.size()) + " bytes are not an array of " +
                                      std::to_string(count) + " numbers of " + std::to_string(size) +
                                      " bytes in encoding " + std::to_string(encoding));
+        const bool as_stored = with_type(
+            value->type, [](auto zero) { return std::is_same_v<decltype(zero), T>; }, false);
         HeldBytes held(*files_);
         std::vector<std::byte> inflated;
-        if (encoding == 1) {
-            SINEW_TRY(held.take(count * size, name_));
-            inflated.resize(count * size);
-            if (const Status done = inflate(data, inflated); !done) return error(record, done.error().message);
-            data = inflated;
-        }
         SINEW_TRY(files_->take(count * sizeof(T), name_));
         out.resize(count);
+        if (encoding == 1) {
+            std::span<std::byte> to = std::as_writable_bytes(std::span(out));
+            if (!as_stored) {
+                SINEW_TRY(held.take(count * size, name_));
+                inflated.resize(count * size);
+                to = inflated;
+            }
+            if (const Status done = inflate(data, to); !done) return error(record, done.error().message);
+            data = to;
+        }
         const std::size_t good = with_type(
             value->type,
             [&](auto zero) {
+                if (as_stored && encoding == 1) return count;
                 for (std::size_t k = 0; k < count; ++k) {
                     const auto v = little<decltype(zero)>(&data[k * sizeof zero]);
                     if (!fits<T>(v)) return k;
-                    out[k] = static_cast<T>(v);
+                    out[k] = nearest<T>(v);
                 }
                 return count;
             },
@@ -524,6 +541,9 @@ Result<std::vector<T>> FbxFile::numbers(const FbxRecord& record) const {
 Result<std::vector<double>> FbxFile::reals(const FbxRecord& record) const { return numbers<double>(record); }
 Result<std::vector<std::int64_t>> FbxFile::wholes(const FbxRecord& record) const {
     return numbers<std::int64_t>(record);
+}
+Result<std::vector<std::int32_t>> FbxFile::indices(const FbxRecord& record) const {
+    return numbers<std::int32_t>(record);
 }
 
 std::string FbxFile::full_name(const std::string& type, const std::string& name) const {

@@ -73,6 +73,8 @@ public:
     /// The numbers of a record: those of its one array, which is decompressed now, or of all its values.
     Result<std::vector<double>> reals(const FbxRecord& record) const;
     Result<std::vector<std::int64_t>> wholes(const FbxRecord& record) const;
+    /// As `wholes`; those of more than 32 bits are the nearest of 32.
+    Result<std::vector<std::int32_t>> indices(const FbxRecord& record) const;
 
     /// A new record in the encoding of the file. `name` is a literal; depth: how many records are around it.
     FbxRecord make(std::string_view name, const std::vector<FbxItem>& items, std::size_t depth, bool block = false);

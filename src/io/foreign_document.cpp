@@ -32,7 +32,17 @@ bool finite(const Matrix& a) {
 /// if all bits of all attributes are, with weights and shapes.
 struct Joined {
     std::vector<std::uint32_t> from;
-    std::vector<Triangle> triangles;
+    std::span<const Triangle> triangles;
+    std::vector<Triangle> made;  // or those of the mesh
+};
+
+/// Rows of weights, one after the other; without any where nothing is skinned.
+struct Rows {
+    std::vector<std::size_t> first;  // V + 1
+    std::vector<Influence> all;
+    std::span<const Influence> operator[](std::size_t v) const {
+        return std::span(all).subspan(first[v], first[v + 1] - first[v]);
+    }
 };
 
 class Converter {
@@ -214,35 +224,46 @@ private:
     // ---- meshes
 
     /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none.
-    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin) {
-        std::vector<std::vector<Influence>> rows(mesh.positions.size());
+    Rows rows_of(const ForeignMesh& mesh, const Skin& skin) {
+        const auto counts = [](float weight) { return weight > 0 && std::isfinite(weight); };
+        Rows rows;
+        rows.first.resize(mesh.positions.size() + 1);
         std::size_t bad = 0;
+        for (const ForeignBone& bone : mesh.bones)
+            for (const auto& [vertex, weight] : bone.weights) {
+                rows.first[vertex + 1] += counts(weight);
+                bad += weight != 0 && !counts(weight);
+            }
+        std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
+        rows.all.resize(rows.first.back());
+        std::vector<std::size_t> next(rows.first.begin(), rows.first.end() - 1);
         for (const ForeignBone& bone : mesh.bones) {
             const auto joint = static_cast<std::uint32_t>(skin.joint_of_node.at(bone.node));
-            for (const auto& [vertex, weight] : bone.weights) {
-                if (weight == 0) continue;
-                if (!(weight > 0 && std::isfinite(weight))) {
-                    ++bad;
-                    continue;
-                }
-                auto& row = rows[vertex];
-                const auto known =
-                    std::find_if(row.begin(), row.end(), [&](const Influence& i) { return i.joint == joint; });
-                if (known == row.end())
-                    row.push_back({joint, weight});
-                else
-                    known->weight += weight;
-            }
+            for (const auto& [vertex, weight] : bone.weights)
+                if (counts(weight)) rows.all[next[vertex]++] = {joint, weight};
         }
-        for (auto& row : rows) {
+        Influence* to = rows.all.data();
+        for (std::size_t v = 0; v < next.size(); ++v) {
+            Influence* const row = to;
             double sum = 0;
-            for (const Influence& i : row) sum += i.weight;
-            for (Influence& i : row) i.weight = static_cast<float>(i.weight / sum);
-            std::sort(row.begin(), row.end(), [](const Influence& a, const Influence& b) {
+            for (std::size_t k = rows.first[v]; k < next[v]; ++k) {
+                const Influence in = rows.all[k];
+                Influence* const known =
+                    std::find_if(row, to, [&](const Influence& i) { return i.joint == in.joint; });
+                if (known == to)
+                    *to++ = in;
+                else
+                    known->weight += in.weight;
+            }
+            for (const Influence* i = row; i != to; ++i) sum += i->weight;
+            for (Influence* i = row; i != to; ++i) i->weight = static_cast<float>(i->weight / sum);
+            std::sort(row, to, [](const Influence& a, const Influence& b) {
                 return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
             });
-            while (!row.empty() && row.back().weight == 0) row.pop_back();
+            while (to != row && to[-1].weight == 0) --to;
+            rows.first[v] = static_cast<std::size_t>(row - rows.all.data());
         }
+        rows.first.back() = static_cast<std::size_t>(to - rows.all.data());
         if (bad)
             warn("mesh '" + printable(mesh.name) + "': " + std::to_string(bad) +
                  " negative or not finite weights of the file count as 0");
@@ -250,7 +271,7 @@ private:
     }
 
     /// Vertices with the same data become one; those of FBX are so already (fbx_meshes.cpp).
-    static Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) {
+    static Joined join(const ForeignMesh& mesh, const Rows& rows) {
         Joined out;
         if (!mesh.points.empty()) {
             out.from.resize(mesh.positions.size());
@@ -276,7 +297,9 @@ private:
         const auto equal = [&](std::uint32_t u, std::uint32_t v) {
             for (const auto& [begin, size] : lists)
                 if (std::memcmp(begin + u * size, begin + v * size, size) != 0) return false;
-            return rows.empty() || rows[u] == rows[v];
+            if (rows.first.empty()) return true;
+            const auto a = rows[u], b = rows[v];
+            return std::equal(a.begin(), a.end(), b.begin(), b.end());
         };
         std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(equal)> known(
             mesh.positions.size() / 3, hash, equal);
@@ -292,134 +315,142 @@ private:
                 }
                 triangle[k] = place;
             }
-            out.triangles.push_back(triangle);
+            out.made.push_back(triangle);
         }
+        out.triangles = out.made;
         return out;
     }
 
-    template <typename T, typename F>
-    static std::vector<float> floats(const Joined& joined, const std::vector<T>& values, F&& put) {
-        std::vector<float> out;
-        for (const std::uint32_t v : joined.from) put(values[v], out);
+    /// An accessor of floats, those of each vertex: of(old vertex), an array.
+    template <typename Of>
+    std::size_t floats(const Joined& joined, const Of& of, bool bounded = false,
+                       std::optional<int> target = vertices_target) {
+        constexpr std::size_t width = std::tuple_size_v<std::invoke_result_t<const Of&, std::uint32_t>>;
+        static constexpr const char* types[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
+        const std::size_t count = width * joined.from.size();
+        const float* values = nullptr;
+        const std::size_t out =
+            builder_.accessor<float>(count, 5126, types[width - 1], width, target, [&](float* to) {
+                values = to;
+                for (const std::uint32_t v : joined.from) {
+                    const std::array<float, width> own = of(v);
+                    to = std::copy(own.begin(), own.end(), to);
+                }
+            });
+        if (bounded) builder_.bound(out, {values, count}, width);
         return out;
+    }
+
+    /// An accessor of the corners of triangles.
+    template <typename T>
+    std::size_t corners(std::span<const Triangle> triangles, int component, bool mirrored) {
+        return builder_.accessor<T>(3 * triangles.size(), component, "SCALAR", 1, indices_target, [&](T* to) {
+            for (const Triangle& t : triangles)
+                for (const std::uint32_t corner : {t[0], t[mirrored ? 2 : 1], t[mirrored ? 1 : 2]})
+                    *to++ = static_cast<T>(corner);
+        });
     }
 
     /// A primitive of glTF, or null where there is no triangle. `to`: from the mesh to the space of POSITION.
     /// `points` becomes ForeignMesh::points of its vertices.
     Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin,
                    std::vector<std::uint32_t>& points) {
-        std::vector<std::vector<Influence>> rows;
+        Rows rows;
         if (skin) rows = rows_of(mesh, *skin);
-        Joined joined = join(mesh, rows);
+        const Joined joined = join(mesh, rows);
         if (joined.triangles.empty()) return nullptr;
         points = mesh.points;
-        const auto put3 = [](const Vec3& v, std::vector<float>& out) { out.insert(out.end(), {v.x, v.y, v.z}); };
+        using Three = std::array<float, 3>;
+        const auto three = [](const Vec3& v) { return Three{v.x, v.y, v.z}; };
 
         Json attributes;
-        const auto position = [&](const Vec3& p, std::vector<float>& out) {
-            const auto q = transform_point(to, p.x, p.y, p.z);
-            put3(to_vec3(q), out);
+        const auto position = [&](std::uint32_t v) {
+            const Vec3& p = mesh.positions[v];
+            return three(to_vec3(transform_point(to, p.x, p.y, p.z)));
         };
-        attributes["POSITION"] =
-            builder_.bounded(floats(joined, mesh.positions, position), "VEC3", 3, vertices_target);
+        attributes["POSITION"] = floats(joined, position, true);
         const Matrix turn = normal_matrix(to);
         if (!mesh.normals.empty())
-            attributes["NORMAL"] = builder_.accessor(floats(joined, mesh.normals,
-                                                            [&](const Vec3& n, std::vector<float>& out) {
-                                                                put3(unit(direction(turn, n), {0, 1, 0}), out);
-                                                            }),
-                                                     5126, "VEC3", 3, vertices_target);
+            attributes["NORMAL"] = floats(joined, [&](std::uint32_t v) {
+                return three(unit(direction(turn, mesh.normals[v]), {0, 1, 0}));
+            });
         const bool mirrored = determinant(to) < 0;
-        if (!mesh.tangents.empty()) {
-            std::vector<float> tangents;
-            for (const std::uint32_t v : joined.from) {
-                put3(unit(direction(to, mesh.tangents[v]), {1, 0, 0}), tangents);
-                tangents.push_back(mirrored ? -mesh.tangent_signs[v] : mesh.tangent_signs[v]);
-            }
-            attributes["TANGENT"] = builder_.accessor(tangents, 5126, "VEC4", 4, vertices_target);
-        }
+        if (!mesh.tangents.empty())
+            attributes["TANGENT"] = floats(joined, [&](std::uint32_t v) {
+                const Vec3 t = unit(direction(to, mesh.tangents[v]), {1, 0, 0});
+                return std::array{t.x, t.y, t.z, mirrored ? -mesh.tangent_signs[v] : mesh.tangent_signs[v]};
+            });
         for (std::size_t set = 0; set < mesh.uvs.size(); ++set)
-            attributes["TEXCOORD_" + std::to_string(set)] =
-                builder_.accessor(floats(joined, mesh.uvs[set],
-                                         [](const std::array<float, 2>& uv, std::vector<float>& out) {
-                                             for (const float x : uv) out.push_back(std::isfinite(x) ? x : 0);
-                                         }),
-                                  5126, "VEC2", 2, vertices_target);
+            attributes["TEXCOORD_" + std::to_string(set)] = floats(joined, [&](std::uint32_t v) {
+                std::array<float, 2> uv = mesh.uvs[set][v];
+                for (float& x : uv) x = std::isfinite(x) ? x : 0;
+                return uv;
+            });
         if (!mesh.colors.empty())
-            attributes["COLOR_0"] =
-                builder_.accessor(floats(joined, mesh.colors,
-                                         [](const std::array<float, 4>& color, std::vector<float>& out) {
-                                             for (const float x : color)
-                                                 out.push_back(x > 0 ? std::min(x, 1.f) : 0);
-                                         }),
-                                  5126, "VEC4", 4, vertices_target);
-        if (skin) put_weights(attributes, joined, rows, skin->joints.size());
+            attributes["COLOR_0"] = floats(joined, [&](std::uint32_t v) {
+                std::array<float, 4> color = mesh.colors[v];
+                for (float& x : color) x = x > 0 ? std::min(x, 1.f) : 0;
+                return color;
+            });
+        if (skin && skin->joints.size() <= 256) put_weights<std::uint8_t>(attributes, joined, rows, 5121);
+        if (skin && skin->joints.size() > 256) put_weights<std::uint16_t>(attributes, joined, rows, 5123);
         if (skin && !mesh.dual_quaternion.empty())
             attributes[dual_quaternion_attribute] =
-                builder_.accessor(floats(joined, mesh.dual_quaternion,
-                                         [](float share, std::vector<float>& out) { out.push_back(share); }),
-                                  5126, "SCALAR", 1, vertices_target);
+                floats(joined, [&](std::uint32_t v) { return std::array{mesh.dual_quaternion[v]}; });
 
         Json out{{"attributes", std::move(attributes)}};
         if (!mesh.targets.empty()) {
             Json& targets = out["targets"] = Json::array();
             for (const ForeignTarget& target : mesh.targets) {
                 Json& entry = targets.emplace_back();
-                const auto put_offset = [&](const Vec3& d, std::vector<float>& values) {
-                    put3(std::isfinite(d.x + d.y + d.z) ? d : Vec3{}, values);
+                const auto offsets = [&](const Matrix& by, const std::vector<Vec3>& from, bool bounded) {
+                    const auto offset = [&](std::uint32_t v) {
+                        const Vec3 d = to_vec3(direction(by, from[v]));
+                        return std::isfinite(d.x + d.y + d.z) ? three(d) : Three{};
+                    };
+                    return floats(joined, offset, bounded, {});
                 };
-                const auto offset = [&](const Vec3& d, std::vector<float>& values) {
-                    put_offset(to_vec3(direction(to, d)), values);
-                };
-                entry["POSITION"] = builder_.bounded(floats(joined, target.positions, offset), "VEC3", 3, {});
-                if (!target.normals.empty())
-                    entry["NORMAL"] = builder_.accessor(floats(joined, target.normals,
-                                                               [&](const Vec3& d, std::vector<float>& values) {
-                                                                   put_offset(to_vec3(direction(turn, d)), values);
-                                                               }),
-                                                        5126, "VEC3", 3, {});
+                entry["POSITION"] = offsets(to, target.positions, true);
+                if (!target.normals.empty()) entry["NORMAL"] = offsets(turn, target.normals, false);
             }
         }
-        if (mirrored)
-            for (Triangle& t : joined.triangles) std::swap(t[1], t[2]);
-        std::vector<std::uint32_t> indices;
-        for (const Triangle& t : joined.triangles) indices.insert(indices.end(), t.begin(), t.end());
-        if (joined.from.size() <= 0xffff) {
-            const std::vector<std::uint16_t> narrow(indices.begin(), indices.end());
-            out["indices"] = builder_.accessor(narrow, 5123, "SCALAR", 1, indices_target);
-        } else {
-            out["indices"] = builder_.accessor(indices, 5125, "SCALAR", 1, indices_target);
-        }
+        out["indices"] = joined.from.size() <= 0xffff ? corners<std::uint16_t>(joined.triangles, 5123, mirrored)
+                                                      : corners<std::uint32_t>(joined.triangles, 5125, mirrored);
         if (mesh.material < in_.materials.size()) out["material"] = mesh.material;
         return out;
     }
 
-    void put_weights(Json& attributes, const Joined& joined, const std::vector<std::vector<Influence>>& rows,
-                     std::size_t joints) {
+    /// JOINTS_n of numbers of type J, and WEIGHTS_n.
+    template <typename J>
+    void put_weights(Json& attributes, const Joined& joined, const Rows& rows, int component) {
+        const std::size_t count = 4 * joined.from.size();
         std::size_t most = 1;
         for (const std::uint32_t v : joined.from) most = std::max(most, rows[v].size());
         for (std::size_t set = 0; 4 * set < most; ++set) {
-            std::vector<std::uint16_t> numbers;
-            std::vector<float> weights;
-            for (const std::uint32_t v : joined.from)
-                for (std::size_t k = 4 * set; k < 4 * set + 4; ++k) {
-                    const Influence i = k < rows[v].size() ? rows[v][k] : Influence{0, 0};
-                    numbers.push_back(static_cast<std::uint16_t>(i.joint));
-                    weights.push_back(i.weight);
+            /// Calls put(number, influence) for those of the set, four a vertex.
+            const auto each = [&](const auto& put) {
+                for (std::size_t v = 0; v < joined.from.size(); ++v) {
+                    const std::span<const Influence> row = rows[joined.from[v]];
+                    for (std::size_t k = 4 * set; k < std::min(row.size(), 4 * set + 4); ++k)
+                        put(4 * v + k % 4, row[k]);
                 }
+            };
             const std::string suffix = std::to_string(set);
-            if (joints <= 256) {
-                const std::vector<std::uint8_t> narrow(numbers.begin(), numbers.end());
-                attributes["JOINTS_" + suffix] = builder_.accessor(narrow, 5121, "VEC4", 4, vertices_target);
-            } else {
-                attributes["JOINTS_" + suffix] = builder_.accessor(numbers, 5123, "VEC4", 4, vertices_target);
-            }
-            attributes["WEIGHTS_" + suffix] = builder_.accessor(weights, 5126, "VEC4", 4, vertices_target);
+            attributes["JOINTS_" + suffix] = builder_.accessor<J>(
+                count, component, "VEC4", 4, vertices_target,
+                [&](J* to) { each([&](std::size_t k, const Influence& i) { to[k] = static_cast<J>(i.joint); }); });
+            attributes["WEIGHTS_" + suffix] = builder_.accessor<float>(
+                count, 5126, "VEC4", 4, vertices_target,
+                [&](float* to) { each([&](std::size_t k, const Influence& i) { to[k] = i.weight; }); });
         }
     }
 
     void write_meshes() {
         mesh_of_node_.assign(in_.nodes.size(), none);
+        std::size_t bytes = 0;  // about
+        for (const ForeignMesh& mesh : in_.meshes)
+            bytes += mesh.positions.size() * (80 + 8 * mesh.uvs.size()) + mesh.triangles.size() * sizeof(Triangle);
+        builder_.reserve(bytes);
         std::map<std::pair<std::vector<std::size_t>, std::array<double, 16>>, std::size_t>
             shared;  // meshes that move with their nodes
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {

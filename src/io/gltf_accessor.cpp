@@ -90,6 +90,12 @@ std::vector<float> as_floats(const Elements& elements, bool normalized) {
     return out;
 }
 
+std::span<const float> as_floats(const Elements& elements, bool normalized, std::vector<float>& made) {
+    if (elements.component == Component::f32)
+        return {reinterpret_cast<const float*>(elements.bytes.data()), elements.count * elements.width};
+    return made = as_floats(elements, normalized);
+}
+
 std::size_t triangle_count(std::size_t mode, std::size_t corners) {
     return mode == 4 ? corners / 3 : corners < 3 ? 0 : corners - 2;
 }
@@ -212,10 +218,11 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
             return document_.error(place + " has " + std::to_string(out.count) + " elements, but bufferView " +
                                    std::to_string(*view_index) + " (" + std::to_string(bytes.size()) +
                                    " bytes) holds " + std::to_string(rows));
-        out.bytes.resize(out.count * element);
         if (*stride == element) {
-            std::memcpy(out.bytes.data(), bytes.data() + *offset, out.bytes.size());
+            const auto whole_view = bytes.subspan(*offset, out.count * element);
+            out.bytes.assign(whole_view.begin(), whole_view.end());
         } else {
+            out.bytes.resize(out.count * element);
             for (std::size_t i = 0; i < out.count; ++i)
                 std::memcpy(out.bytes.data() + i * element, bytes.data() + *offset + i * *stride, element);
         }

@@ -26,6 +26,8 @@ struct Elements {
 
 /// Components as numbers; normalised ones are mapped to -1..1 or 0..1 by the rules of glTF.
 std::vector<float> as_floats(const Elements& elements, bool normalized);
+/// The same; floats are not copied into `made`, but stay where they are.
+std::span<const float> as_floats(const Elements& elements, bool normalized, std::vector<float>& made);
 /// Components of an unsigned integer type.
 std::vector<std::uint32_t> as_unsigned(const Elements& elements);
 /// JOINTS_n of any component type: 0xffffffff for what is no whole number of at least 0.

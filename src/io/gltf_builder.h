@@ -6,10 +6,12 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/base64.h"
+#include "core/large_pages.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_document.h"
@@ -116,29 +118,53 @@ class Builder {
 public:
     Json& root() { return root_; }
 
+    /// Room for this many more bytes.
+    void reserve(std::size_t bytes) {
+        data_.reserve(data_.size() + bytes);
+        ask_for_large_pages(data_.data() + data_.size(), bytes);
+    }
+
+    /// A copy of these bytes; null: zeros.
     std::size_t view(const void* data, std::size_t size, std::optional<int> target) {
         data_.resize((data_.size() + 3) / 4 * 4);
         Json out{{"buffer", 0}, {"byteOffset", data_.size()}, {"byteLength", size}};
         if (target) out["target"] = *target;
-        const auto* from = static_cast<const std::byte*>(data);
-        data_.insert(data_.end(), from, from + size);
+        if (const auto* from = static_cast<const std::byte*>(data))
+            data_.insert(data_.end(), from, from + size);
+        else
+            data_.resize(data_.size() + size);
         return push("bufferViews", std::move(out));
+    }
+
+    /// `fill` gets a pointer to `count` zeros of type T, which it may set.
+    template <typename T, typename Fill>
+    std::size_t accessor(std::size_t count, int component, const char* type, std::size_t width,
+                         std::optional<int> target, const Fill& fill) {
+        const std::size_t at = view(nullptr, count * sizeof(T), target);
+        fill(reinterpret_cast<T*>(data_.data() + (data_.size() - count * sizeof(T))));
+        return push("accessors", Json{{"bufferView", at},
+                                      {"componentType", component},
+                                      {"count", count * sizeof(T) / (width * component_size(component))},
+                                      {"type", type}});
     }
 
     template <typename T>
     std::size_t accessor(const std::vector<T>& values, int component, const char* type, std::size_t width,
                          std::optional<int> target) {
-        const std::size_t at = view(values.data(), values.size() * sizeof(T), target);
-        return push("accessors", Json{{"bufferView", at},
-                                      {"componentType", component},
-                                      {"count", values.size() * sizeof(T) / (width * component_size(component))},
-                                      {"type", type}});
+        return accessor<T>(values.size(), component, type, width, target,
+                           [&](T* to) { std::copy(values.begin(), values.end(), to); });
     }
 
     /// Floats with min and max, which glTF requires.
     std::size_t bounded(const std::vector<float>& values, const char* type, std::size_t width,
                         std::optional<int> target) {
         const std::size_t at = accessor(values, 5126, type, width, target);
+        bound(at, values, width);
+        return at;
+    }
+
+    /// Adds min and max of its values to an accessor.
+    void bound(std::size_t accessor, std::span<const float> values, std::size_t width) {
         Json low = Json::array(), high = Json::array();
         for (std::size_t k = 0; k < width; ++k) {
             float least = values[k], most = values[k];
@@ -149,9 +175,8 @@ public:
             low.push_back(least);
             high.push_back(most);
         }
-        root_["accessors"][at]["min"] = std::move(low);
-        root_["accessors"][at]["max"] = std::move(high);
-        return at;
+        root_["accessors"][accessor]["min"] = std::move(low);
+        root_["accessors"][accessor]["max"] = std::move(high);
     }
 
     /// Appends to a top-level list; its index.

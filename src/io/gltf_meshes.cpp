@@ -205,8 +205,11 @@ Result<std::optional<std::vector<std::uint32_t>>> MeshReader::read_indices(const
 }
 
 void MeshReader::add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
-    const std::vector<float> values = as_floats(elements, elements.normalized);
+    std::vector<float> made;
+    const std::span<const float> values = as_floats(elements, elements.normalized, made);
     const bool moved = !(to_scene == Matrix{});
+    const std::size_t first = scene_.positions.size();
+    scene_.positions.resize(first + elements.count);
     for (std::size_t i = 0; i < elements.count; ++i) {
         Vec3 p{values[3 * i], values[3 * i + 1], values[3 * i + 2]};
         if (moved) {
@@ -215,27 +218,29 @@ void MeshReader::add_positions(const Elements& elements, const Matrix& to_scene,
         }
         if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
             // Without a triangle it does not matter where it is; finish() looks.
-            if (lost_.empty() || lost_.back().place != place)
-                lost_.push_back({place, scene_.positions.size() - i, {}});
+            if (lost_.empty() || lost_.back().place != place) lost_.push_back({place, first, {}});
             lost_.back().vertices.push_back(i);
             p = {};
         }
-        scene_.positions.push_back(p);
+        scene_.positions[first + i] = p;
     }
 }
 
 void MeshReader::add_weights(const std::vector<Elements>& data, const VertexBlock& block,
                              const std::string& place) {
     std::vector<std::vector<std::uint32_t>> joints;
-    std::vector<std::vector<float>> weights;
+    std::vector<std::vector<float>> made(data.size());
+    std::vector<std::span<const float>> weights;
     for (std::size_t s = 0; s < data.size(); s += 2) {
         joints.push_back(as_joints(data[s]));
         // Integers count as normalised even if the accessor does not say so: rows are normalised later.
-        weights.push_back(as_floats(data[s + 1], data[s + 1].component != Component::f32));
+        weights.push_back(as_floats(data[s + 1], true, made[s]));
     }
     const std::vector<std::uint32_t>& skin_joints = rig_.skins[block.skin].joints;
     std::size_t bad = 0, first_bad = 0, outside = 0;
     std::string first_outside;
+    std::size_t kept = influences_.size();
+    influences_.resize(kept + 4 * joints.size() * block.vertex_count);
     for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
         std::uint32_t& count = counts_[block.first_vertex + v];
         for (std::size_t s = 0; s < joints.size(); ++s)
@@ -251,10 +256,11 @@ void MeshReader::add_weights(const std::vector<Elements>& data, const VertexBloc
                         first_outside = "vertex " + std::to_string(v) + ", joint " + std::to_string(joints[s][k]);
                     continue;
                 }
-                influences_.push_back({skin_joints[joints[s][k]], weight});
+                influences_[kept++] = {skin_joints[joints[s][k]], weight};
                 ++count;
             }
     }
+    influences_.resize(kept);
     if (bad)
         scene_.warnings.push_back(place + ": " + std::to_string(bad) +
                                   " negative or not finite weights of the file count as 0 (first: vertex " +
@@ -283,13 +289,16 @@ Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>
     const auto corner = [&](std::size_t i) {
         return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
     };
+    std::size_t kept = scene_.triangles.size();
+    scene_.triangles.resize(kept + count);
     for (std::size_t i = 0; i < count; ++i) {
         const auto [a, b, c] = triangle_corners(mode, i);
         const Triangle t{corner(a), corner(block.mirrored ? c : b), corner(block.mirrored ? b : c)};
         // Strips are joined by triangles without area; these are not defects of the mesh.
         if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
-        scene_.triangles.push_back(t);
+        scene_.triangles[kept++] = t;
     }
+    scene_.triangles.resize(kept);
     return Done{};
 }
 

@@ -127,6 +127,8 @@ public:
 
     void run() {
         collect();
+        if (pieces_.size() < 2) return;
+        describe();
         const std::size_t hidden = find_hidden();
         const std::size_t levels = find_levels();
         const std::size_t characters = find_characters();
@@ -172,13 +174,19 @@ private:
             Piece& piece = pieces_[at->second];
             piece.blocks.push_back(b);
             piece.vertices += block.vertex_count;
-            for (std::uint32_t v = block.first_vertex; v < block.first_vertex + block.vertex_count; ++v)
-                piece.box.add(scene_.positions[v]);
         }
+    }
+
+    /// Surfaces, nodes and names of the pieces.
+    void describe() {
         std::vector<std::size_t> piece_at(scene_.positions.size());
         for (std::size_t p = 0; p < pieces_.size(); ++p)
-            for (const std::size_t b : pieces_[p].blocks)
-                std::fill_n(piece_at.begin() + rig_.blocks[b].first_vertex, rig_.blocks[b].vertex_count, p);
+            for (const std::size_t b : pieces_[p].blocks) {
+                const VertexBlock& block = rig_.blocks[b];
+                std::fill_n(piece_at.begin() + block.first_vertex, block.vertex_count, p);
+                for (std::uint32_t v = block.first_vertex; v < block.first_vertex + block.vertex_count; ++v)
+                    pieces_[p].box.add(scene_.positions[v]);
+            }
         for (const Triangle& t : scene_.triangles) {
             Piece& piece = pieces_[piece_at[t[0]]];
             piece.triangles.push_back(t);

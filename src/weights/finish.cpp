@@ -82,6 +82,25 @@ SkinWeights WeightRows::assemble(Context* context) {
     return out;
 }
 
+namespace {
+
+/// Whether a row satisfies the invariant as it is, as most do that are read. Seen at once where it is short.
+bool is_finished(std::span<const Influence> row) {
+    if (row.size() > 8) return false;
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!(row[i].weight > 0)) return false;
+        for (std::size_t k = 0; k < i; ++k)
+            if (row[k].joint == row[i].joint) return false;
+        if (i > 0 && !heavier_first({row[i - 1].joint, row[i - 1].weight}, {row[i].joint, row[i].weight}))
+            return false;
+        sum += double{row[i].weight};
+    }
+    return std::abs(sum - 1) <= 1e-7 * static_cast<double>(row.size());
+}
+
+}  // namespace
+
 Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts,
                                            std::vector<Influence> influences) {
     std::size_t total = 0;
@@ -96,6 +115,12 @@ Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts
     std::vector<Share> row;
     std::size_t next = 0;
     for (std::size_t v = 0; v < counts.size(); ++v) {
+        if (const auto given = std::span(influences).subspan(next, counts[v]); is_finished(given)) {
+            out.influences_.insert(out.influences_.end(), given.begin(), given.end());
+            out.first_.push_back(out.influences_.size());
+            next += counts[v];
+            continue;
+        }
         row.clear();
         for (std::uint32_t i = 0; i < counts[v]; ++i, ++next) {
             const Influence& in = influences[next];
