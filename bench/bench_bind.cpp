@@ -21,8 +21,6 @@
 #include <unordered_map>
 
 #include "characters/characters.h"
-#include "io/fbx_records.h"
-#include "io/model_files.h"
 #include "model.h"
 #include "naive.h"
 #include "sinew/voxels.h"
@@ -643,45 +641,6 @@ BENCHMARK(BM_move)
     ->Iterations(21)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-
-/// Inflates the arrays of all records below one. Returns how many numbers they have.
-std::size_t inflate(const io::FbxFile& file, const io::FbxRecord& record) {
-    std::size_t numbers = 0;
-    for (const io::FbxValue& value : record.values) {
-        if (value.type == 'd' || value.type == 'f') numbers += file.reals(record)->size();
-        if (value.type == 'i' || value.type == 'l') numbers += file.wholes(record)->size();
-    }
-    for (const io::FbxRecord& below : record.records) numbers += inflate(file, below);
-    return numbers;
-}
-
-// Loading an FBX as a scene, against reading its records and inflating their arrays (`ratio`).
-void BM_load_fbx(benchmark::State& state) {
-    const Result<io::Scene> scene = bench::load_model(corpus() / "meshes/armadillo.obj");
-    if (!scene) return state.SkipWithError(scene.error().message.c_str());
-    BindOptions options = preset(Method::closest_distance);
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "sinew-bench.fbx";
-    const Result<io::SaveReport> saved =
-        io::save(*scene, *bind(scene->mesh(), scene->skeleton, options)->weights(), path);
-    if (!saved) return state.SkipWithError(saved.error().message.c_str());
-    std::vector<double> loading, reading;
-    for ([[maybe_unused]] auto _ : state) {
-        loading.push_back(seconds_of([&] { benchmark::DoNotOptimize(io::load(path).ok()); }));
-        reading.push_back(seconds_of([&] {
-            std::ifstream in(path, std::ios::binary);
-            std::vector<std::byte> bytes(std::filesystem::file_size(path));
-            in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-            io::ModelFiles files;
-            const Result<io::FbxFile> file = io::FbxFile::parse(bytes, "hero.fbx", files);
-            benchmark::DoNotOptimize(inflate(*file, file->root()));
-        }));
-        state.SetIterationTime(loading.back());
-    }
-    std::filesystem::remove(path);
-    state.counters["bytes"] = static_cast<double>(saved->bytes);
-    state.counters["ratio"] = median(loading) / median(reading);
-}
-BENCHMARK(BM_load_fbx)->Iterations(7)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
