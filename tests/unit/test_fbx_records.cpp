@@ -171,6 +171,18 @@ TEST(FbxRecords, OfTextFiles) {
     EXPECT_EQ(file.bytes(), parsed.bytes);
 }
 
+TEST(FbxRecords, IndicesAreTheNearestOfThirtyTwoBits) {
+    const std::vector<std::int32_t> ends{std::numeric_limits<std::int32_t>::min(), 7,
+                                         std::numeric_limits<std::int32_t>::max()};
+    const std::int64_t wide[] = {-(std::int64_t{1} << 40), 7, std::int64_t{1} << 40};
+    const Parsed made(binary(false, array_of('l', 3, 0, std::string(reinterpret_cast<const char*>(wide), 24))));
+    ASSERT_TRUE(made.file) << made.message();
+    EXPECT_EQ(must(made.file->indices(*made.file->root().find("Array"))), ends);
+    const Parsed text("; FBX 7.4.0 project file\nArray: *3 {\n\ta: -1099511627776,7,1e12\n}\n");
+    ASSERT_TRUE(text.file) << text.message();
+    EXPECT_EQ(must(text.file->indices(*text.file->root().find("Array"))), ends);
+}
+
 TEST(FbxRecords, ErrorsNameByteAndPath) {
     const std::string whole = binary(true, array_of('d', 2, 0, kDoubles));
     EXPECT_EQ(Parsed(whole.substr(0, 40)).message(), "a.fbx: byte 27: the file ends within a record");

@@ -314,6 +314,42 @@ TEST(FbxScene, LayersAndShapes) {
     EXPECT_EQ(as_floats(uvs, false), (std::vector<float>{0, 0.75f, 1, 0, 0, 0.75f}));
 }
 
+TEST(FbxScene, CornersOfAPointWithTheSameValuesAreOneVertex) {
+    const auto layer = [](const std::string& name, const std::string& values) {
+        return "LayerElement" + name +
+               ": 0 { MappingInformationType: \"ByPolygonVertex\"\nReferenceInformationType: \"Direct\"\n" + name +
+               "s: *24 { a: " + values + " }\n}\n";
+    };
+    Made made;
+    made.model(1, "body", "Mesh", 0, {});
+    // Of the two corners of point 2 the normals differ, of those of point 0 the lengths of the bitangents.
+    made.object("Geometry", 2, "Mesh",
+                "Vertices: *12 { a: 0,0,0,100,0,0,100,100,0,0,100,0 }\n"
+                "PolygonVertexIndex: *8 { a: 0,1,-3,0,2,-4,0,-2 }\n" +
+                    layer("Normal", "0,0,1,0,0,1,0,0,1,0,0,1,1,0,0,nan,0,1,0,0,1,0,0,1") +
+                    layer("Tangent", "1,0,0,1,0,0,1,0,0,1,0,0,1,0,0,1,0,0,1,0,0,1,0,0") +
+                    layer("Binormal", "0,1,0,0,-1,0,0,1,0,0,2,0,0,1,0,0,1,0,0,1,0,0,1,0"));
+    made.connect(2, 1);
+    made.model(10, "bone", "LimbNode", 0, {});
+    made.skin(20, 2, 10, kIdentity, kIdentity);
+    const Scene scene = must(made.load());
+    EXPECT_EQ(scene.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 3, 4}}));
+    ASSERT_EQ(scene.positions.size(), 5u);
+    EXPECT_EQ(scene.positions[2].x, scene.positions[3].x);
+    const auto frames = must(shading_frames(scene));
+    EXPECT_EQ(frames.normals[2].z, 1);
+    EXPECT_EQ(frames.normals[3].x, 1);
+    EXPECT_EQ(frames.tangents[0][3], 1);
+    EXPECT_EQ(frames.tangents[1][3], -1);
+    for (const std::size_t v : {0, 1, 2, 3}) EXPECT_EQ((*scene.weights)[v].size(), 1u) << v;
+    EXPECT_TRUE((*scene.weights)[4].empty());
+    for (const char* const remark :
+         {"1 polygons of fewer than three corners", "1 values of its layers do not exist"})
+        EXPECT_TRUE(std::any_of(scene.warnings.begin(), scene.warnings.end(), [&](const std::string& warning) {
+            return warning.find(remark) != warning.npos;
+        })) << remark;
+}
+
 TEST(FbxScene, VersionSixKnowsObjectsByName) {
     const std::string text = R"(; FBX 6.1.0 project file
 FBXHeaderExtension: { FBXVersion: 6100
