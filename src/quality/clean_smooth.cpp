@@ -57,12 +57,10 @@ struct Equation {
         for (std::uint32_t i = 0; i < x.size(); ++i)
             if (open[i]) place[i] = static_cast<std::uint32_t>(at.size()), at.push_back(i);
         if (at.empty()) return x;
-        CleanRows filled = nodes.make_rows(at.size(), [&](std::uint32_t k, RowSum&, InfluenceList& row) {
-            row.assign(x[at[k]].begin(), x[at[k]].end());
-        });
+        CleanRows filled = step(at, [&](std::uint32_t i) { return x[i]; });
         const auto row_of = [&](std::uint32_t i) { return place[i] == no_index ? x[i] : filled[place[i]]; };
         bool moves = true;
-        for (int k = 0; k < kMostSteps && moves && !cancelled(nodes.context); ++k) {
+        for (int k = 1; k < kMostSteps && moves && !cancelled(nodes.context); ++k) {
             CleanRows next = step(at, row_of);
             moves = false;
             for (std::size_t i = 0; i < at.size() && !moves; ++i) moves = l1(next[i], filled[i]) > kStill;

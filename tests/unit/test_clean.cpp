@@ -121,6 +121,15 @@ TEST(Clean, WeightOfAJointFarAwayGoes) {
     EXPECT_EQ(tube.clean(weights, nullptr, 0), weights);
 }
 
+TEST(Clean, StrengthIsHowNearWeightIsFar) {
+    Tube tube;
+    const Tube sound = tube;
+    tube.give(tube.between(1.4f, 1.6f), 2, 0.4f);
+    const SkinWeights weights = weights_of(tube.rows);
+    EXPECT_EQ(tube.clean(weights), weights);
+    EXPECT_LT(sound.error(tube.clean(weights, nullptr, 4)), 1e-6);
+}
+
 TEST(Clean, FarWeightThatIsConnectedWithNearWeightStays) {
     const Tube tube;
     Rows rows = tube.rows;  // the lowest bone has a share everywhere, as of a coat
