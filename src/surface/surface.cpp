@@ -11,7 +11,6 @@
 #include "core/lists.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
-#include "core/sums.h"
 #include "core/union_find.h"
 #include "core/vectors.h"
 
@@ -23,8 +22,8 @@ constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
 
 struct Cotangents {
-    double area = 0;
-    std::array<double, 3> cot{};  // at the corners
+    double area;
+    std::array<double, 3> cot;  // at the corners
 };
 
 // From the side lengths opposite to the corners, which must satisfy the strict triangle inequality. Kahan's stable
@@ -55,7 +54,7 @@ public:
             for (std::uint32_t t = 0; t < corners_.size(); ++t)
                 for (const std::uint32_t node : corners_[t]) to(node, t);
         });
-        mollify();
+        measure();
         sum_at_nodes();
         limit_masses();
         number_components();
@@ -64,8 +63,9 @@ public:
 
 private:
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
-    std::array<Point3, 3> positions(const Triangle& nodes) const {
-        return {to_point(place_[nodes[0]]), to_point(place_[nodes[1]]), to_point(place_[nodes[2]])};
+    std::array<Point3, 3> positions(std::size_t t) const {
+        const auto at = [&](std::size_t k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
+        return {at(0), at(1), at(2)};
     }
 
     void number_nodes() {
@@ -87,11 +87,8 @@ private:
             vertex_of = CurveOrder(in_file.size(), MeshSurface::curve_bits, place, context_).point;
             for (std::uint32_t& v : vertex_of) v = in_file[v];
         }
-        place_.resize(vertex_of.size());
-        parallel_for(context_, vertex_of.size(), 4096, [&](std::size_t node) {
-            out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node);
-            place_[node] = mesh_.positions[vertex_of[node]];
-        });
+        parallel_for(context_, vertex_of.size(), 4096,
+                     [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
         parallel_for(context_, vertices, 4096, [&](std::size_t v) {
             if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
         });
@@ -101,39 +98,51 @@ private:
         });
     }
 
-    std::array<double, 3> sides(const std::array<Point3, 3>& p) const {
-        return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
-    }
-
-    /// By how much the sides of triangles fail the triangle inequality with a margin, at most, and their length.
-    struct Inequality {
-        double missing = -INFINITY, length = 0, sides = 0;
+    struct Measured {
+        Cotangents own;
+        Point3 face;  // normal, of length 1 or 0
+        bool collapsed;
     };
-    void add_triangle(Inequality& to, std::size_t t, double margin) const {
-        if (collapsed(corners_[t])) return;
-        const std::array<double, 3> l = sides(positions(corners_[t]));
-        const double perimeter = l[0] + l[1] + l[2];
-        for (std::size_t k = 0; k < 3; ++k)
-            to.missing = std::max(to.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-        to.length += perimeter;
-        to.sides += perimeter > 0 ? 3 : 0;
+
+    /// Measures all triangles with edges that are longer by `added`, and perimeter_ without it. Returns the most
+    /// that a margin and one side exceed the sum of the two others by.
+    double measure(double added, double margin) {
+        constexpr std::size_t together = 1 << 12;
+        std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
+        parallel_chunks(
+            context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                double most = -INFINITY;
+                for (std::size_t t = begin; t < end; ++t) {
+                    measured_[t] = {{0, {}}, {}, true};
+                    perimeter_[t] = 0;
+                    if (collapsed(corners_[t])) continue;
+                    const auto p = positions(t);
+                    const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
+                    perimeter_[t] = l[0] + l[1] + l[2];
+                    for (std::size_t k = 0; k < 3; ++k)
+                        most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
+                    const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+                    if (const double twice_area = norm(face); twice_area > 0)
+                        measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
+                }
+                missing[chunk] = most;
+            });
+        double most = -INFINITY;
+        for (const double each : missing) most = std::max(most, each);
+        return most;
     }
-    Inequality inequality(double margin) const {
-        return sum_of<Inequality>(
-            context_, corners_.size(), [&](Inequality& to, std::size_t t) { add_triangle(to, t, margin); },
-            [](Inequality& to, const Inequality& more) {
-                to.missing = std::max(to.missing, more.missing);
-                to.length += more.length, to.sides += more.sides;
-            },
-            1 << 12);
-    }
-    /// The length that must be added to every edge for the triangle inequality to hold with a margin: almost
+    /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
     /// always none.
-    void mollify() {
-        const Inequality as_they_are = inequality(0);
-        if (as_they_are.sides == 0) return;
-        const double margin = kMollify * as_they_are.length / as_they_are.sides;
-        if (as_they_are.missing >= -1.001 * margin) added_ = std::max(0.0, inequality(margin).missing);
+    void measure() {
+        measured_.resize(corners_.size());
+        perimeter_.resize(corners_.size());
+        const double most = measure(0, 0);
+        double length = 0, sides = 0;
+        for (const double perimeter : perimeter_) length += perimeter, sides += perimeter > 0 ? 3 : 0;
+        const double margin = sides > 0 ? kMollify * length / sides : 0;
+        if (most < -1.001 * margin) return;
+        if (const double missing = measure(0, margin); missing > 0) measure(missing, margin);
     }
 
     // Contributions are added in the order of triangles.
@@ -149,7 +158,8 @@ private:
                             own.reserve(4 * together);
                             for (std::size_t i = begin; i < end; ++i) {
                                 if (i + ahead < end)
-                                    for (const std::uint32_t t : around_.of(i + ahead)) prefetch(&corners_[t]);
+                                    for (const std::uint32_t t : around_.of(i + ahead))
+                                        prefetch(&measured_[t]), prefetch(&corners_[t]);
                                 sum_at_node(static_cast<std::uint32_t>(i), own);
                             }
                             for (MeshSurface::Edge& e : own) {
@@ -182,24 +192,17 @@ private:
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;
+            const Measured& m = measured_[t];
             const Triangle& c = corners_[t];
-            Cotangents own{};
-            if (!collapsed(c)) {
-                const std::array<Point3, 3> p = positions(c);
-                const std::array<double, 3> l = sides(p);
-                own = cotangents({l[0] + added_, l[1] + added_, l[2] + added_});
-                out_.mass[node] += own.area / 3;
-                const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
-                const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-                if (const double twice_area = norm(face); twice_area > 0)
-                    normal = normal +
-                             std::atan2(1.0, own.cot[k]) * (((topology_.turned[t] ? -1 : 1) / twice_area) * face);
-            }
+            const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
             // The side to each other corner lies opposite to the third one.
             for (std::size_t opposite = 0; opposite < 3; ++opposite)
                 if (c[(opposite + 1) % 3] == node || c[(opposite + 2) % 3] == node)
                     add_edge(c[(opposite + 1) % 3] == node ? c[(opposite + 2) % 3] : c[(opposite + 1) % 3],
-                             own.cot[opposite] / 2);
+                             m.own.cot[opposite] / 2);
+            if (m.collapsed) continue;
+            out_.mass[node] += m.own.area / 3;
+            if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
         }
         std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
         const double length = norm(normal);
@@ -226,9 +229,9 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
-    LargeVector<Vec3> place_;            // of each node
-    LargeVector<Triangle> corners_;      // nodes of each triangle
-    double added_ = 0;                   // to every edge
+    LargeVector<Triangle> corners_;  // nodes of each triangle
+    LargeVector<Measured> measured_;
+    LargeVector<double> perimeter_;      // of each triangle; 0 if it is collapsed
     Lists around_;                       // the triangles around each node, ascending
     std::optional<DisjointSets> parts_;  // of nodes
 };
