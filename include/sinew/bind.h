@@ -45,7 +45,8 @@ Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* contex
 /// Receives each result of bind_progressive; `final` marks the last. Returning false stops the bind.
 using BindStep = std::function<bool(const Binding& binding, bool final)>;
 
-/// Like bind, with an early result: if the method uses voxels and the resolution is above 64, it binds at 64 first.
+/// Like bind, with an early result: if the method uses voxels and the resolution is above 64, it binds at 64 first;
+/// not where that would take as long: surface-heat on more than 60,000 vertices.
 /// The last binding is that of bind, to the bit. If `on_result` returns false after the coarse result, that binding
 /// is returned. part_of_vertex: as for bind. Time: that of bind, and of a bind at resolution 64.
 Result<Binding> bind_progressive(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex,

@@ -26,7 +26,8 @@ constexpr MethodTableRow kMethods[] = {
      .space = MethodSpace::volume,
      .volume_field = kDistance,  // the volume is asked for distances
      .overshoot = true,
-     .local_resolution = true},
+     .local_resolution = true,
+     .most_by_voxels = 60'000},
     {.info = {Method::geodesic_voxel, kDistance, "geodesic-voxel",
               "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
      .run = bind_geodesic_voxel,

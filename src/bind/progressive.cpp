@@ -9,10 +9,11 @@ namespace {
 
 constexpr int kFirstResolution = 64;
 
-/// Whether the requested binding has finer voxels than the first result.
+/// Whether a first result has coarser voxels than the requested binding, and takes less time.
 Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       Context* context) {
-    if (!row_of(options.method).has_volume()) return false;
+    const MethodTableRow& method = row_of(options.method);
+    if (!method.has_volume() || mesh.positions.size() > method.most_by_voxels) return false;
     if (options.voxels.resolution != 0 && !options.local_resolution)
         return options.voxels.resolution > kFirstResolution;
     SINEW_TRY_LET(const ResolutionChoice choice, choose_resolution(mesh, skeleton, options, context));

@@ -86,6 +86,20 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
                 bits(bound(c, at(Method::surface_heat, 128))));
 }
 
+TEST(Progressive, NoCoarseResultWhereItWouldTakeAsLong) {
+    if (test::sanitized) return;  // a large mesh
+    const Character c = test::biped({.cell = 0.007});
+    ASSERT_GT(c.positions.size(), 60'000u);
+    for (const auto& [method, results] : {std::pair{Method::surface_heat, 1}, {Method::geodesic_voxel, 2}}) {
+        int calls = 0;
+        must(bind_progressive(c.mesh(), {}, c.skeleton, at(method, 128), [&](const Binding&, bool) {
+            ++calls;
+            return true;
+        }));
+        EXPECT_EQ(calls, results);
+    }
+}
+
 TEST(Progressive, AChosenResolutionCountsAsChosen) {
     const Character c = test::robot();
     for (const bool local : {false, true}) {
