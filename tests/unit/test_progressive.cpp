@@ -88,7 +88,7 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
 
 TEST(Progressive, NoCoarseResultWhereItWouldTakeAsLong) {
     if (test::sanitized) return;  // a large mesh
-    const Character c = test::biped({.cell = 0.007});
+    const Character c = test::biped({.cell = 0.0108});
     ASSERT_GT(c.positions.size(), 60'000u);
     for (const auto& [method, results] : {std::pair{Method::surface_heat, 1}, {Method::geodesic_voxel, 2}}) {
         int calls = 0;
