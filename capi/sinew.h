@@ -288,9 +288,9 @@ snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_co
  * context. */
 typedef int (*snw_bind_step)(const snw_binding* binding, int final, void* user);
 /* snw_bind with a first result while waiting: if the method measures in voxels and the resolution is above 64, it
- * binds at 64 first; not where that takes as long: surface-heat on more than 60,000 vertices. The last result is that
- * of snw_bind, to the bit. After snw_cancel the call gives SNW_CANCELLED and no binding; copies of the first result
- * stay valid. Time: that of snw_bind, and of a bind at resolution 64. */
+ * binds at 64 first; not where that takes as long: surface-heat on more than 60,000 vertices. The last result is
+ * that of snw_bind, to the bit. After snw_cancel the call gives SNW_CANCELLED and no binding; copies of the first
+ * result stay valid. Time: that of snw_bind, and of a bind at resolution 64. */
 snw_status snw_bind_progressive(const snw_model* model, const snw_settings* settings, snw_bind_step on_result,
                                 void* user, snw_context* context, snw_binding** out);
 snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out);
