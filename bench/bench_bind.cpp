@@ -24,10 +24,12 @@
 #include "model.h"
 #include "naive.h"
 #include "sinew/voxels.h"
+#include "timing.h"
 
 namespace {
 
 using namespace sinew;
+using bench::median, bench::seconds_of;
 
 struct Input {
     std::string name;
@@ -301,19 +303,6 @@ bool same_moved() {
             return fail("rows of a moved joint differ from a fresh bind, joint", j, 0);
     }
     return true;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t n = values.size();
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-template <typename Work>
-double seconds_of(Work&& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // One iteration runs one sinew bind and one naive bind; the order changes with every iteration. The time shown is

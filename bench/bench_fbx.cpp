@@ -4,8 +4,6 @@
 #include <benchmark/benchmark.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -17,10 +15,12 @@
 #include "io/gltf_scene.h"
 #include "io/model_files.h"
 #include "sinew/bind.h"
+#include "timing.h"
 
 namespace {
 
 using namespace sinew;
+using bench::median, bench::seconds_of;
 using Bytes = std::vector<std::byte>;
 
 Bytes read(const std::filesystem::path& path) {
@@ -84,12 +84,6 @@ std::size_t inflate_below(const io::FbxFile& file, const io::FbxRecord& record) 
     return bytes;
 }
 
-double seconds_of(const auto& work) {
-    const auto from = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
-}
-
 void BM_load_fbx(benchmark::State& state) {
     const std::filesystem::path path = std::filesystem::temp_directory_path() / "sinew-bench.fbx";
     const Result<std::size_t> vertices = write_character(path);
@@ -113,10 +107,6 @@ void BM_load_fbx(benchmark::State& state) {
     state.counters["bytes"] = static_cast<double>(std::filesystem::file_size(path));
     std::filesystem::remove(path);
     if (!whole) return state.SkipWithError("CHECK FAILED: not all of the character was loaded");
-    const auto median = [](std::vector<double>& of) {
-        std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
-        return of[of.size() / 2];
-    };
     state.counters["inflated"] = static_cast<double>(inflated);
     state.counters["read_ms"] = 1000 * median(reading);
     state.counters["ratio"] = median(loading) / median(reading);

@@ -27,7 +27,7 @@ constexpr MethodTableRow kMethods[] = {
      .volume_field = kDistance,  // the volume is asked for distances
      .overshoot = true,
      .local_resolution = true,
-     .most_by_voxels = 60'000},
+     .most_with_first_result = 60'000},
     {.info = {Method::geodesic_voxel, kDistance, "geodesic-voxel",
               "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
      .run = bind_geodesic_voxel,

@@ -32,8 +32,9 @@ struct MethodTableRow {
     bool local_resolution = false;  ///< BindOptions::local_resolution
     bool coarse_bones = false;      ///< DomainKind::sparse_boundary
     int finest_automatic = 512;     ///< the finest that choose_resolution takes
-    /// Of meshes with more vertices a bind at a low resolution takes nearly as long as at a high one.
-    std::size_t most_by_voxels = std::numeric_limits<std::size_t>::max();
+    /// Vertices of a mesh that bind_progressive gives a first result: of more, a bind at a low resolution takes
+    /// nearly as long as at a high one.
+    std::size_t most_with_first_result = std::numeric_limits<std::size_t>::max();
 
     bool has_volume() const { return space == MethodSpace::volume; }
     bool is_flat() const { return space == MethodSpace::pixels; }

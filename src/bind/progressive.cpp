@@ -13,7 +13,7 @@ constexpr int kFirstResolution = 64;
 Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       Context* context) {
     const MethodTableRow& method = row_of(options.method);
-    if (!method.has_volume() || mesh.positions.size() > method.most_by_voxels) return false;
+    if (!method.has_volume() || mesh.positions.size() > method.most_with_first_result) return false;
     if (options.voxels.resolution != 0 && !options.local_resolution)
         return options.voxels.resolution > kFirstResolution;
     SINEW_TRY_LET(const ResolutionChoice choice, choose_resolution(mesh, skeleton, options, context));
