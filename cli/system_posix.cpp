@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <string_view>
 
 #if defined(__linux__)
@@ -13,6 +15,7 @@
 #endif
 
 #include "child.h"
+#include "core/large_pages.h"
 #include "core/numbers.h"
 #include "io/own_process.h"
 #include "system.h"
@@ -75,3 +78,24 @@ bool has_terminal() { return ::isatty(STDERR_FILENO); }
 bool is_writable(const std::filesystem::path& folder) { return ::access(folder.c_str(), W_OK) == 0; }
 
 }  // namespace sinew::cli::system
+
+#if defined(__GLIBC__) && !defined(SINEW_SANITIZED)
+// All large blocks of the program are on large pages: with small ones, a bind of a large mesh takes 64,000 page
+// faults, each longer than clearing its page.
+void* operator new(std::size_t size) {
+    using sinew::kLargePage;
+    const bool large = size >= kLargePage && size < std::numeric_limits<std::size_t>::max() / 2;
+    const std::size_t whole = (size + kLargePage - 1) & ~(kLargePage - 1);
+    for (;;) {
+        void* const at = large ? std::aligned_alloc(kLargePage, whole) : std::malloc(size > 0 ? size : 1);
+        if (at && large) sinew::ask_for_large_pages(at, whole);
+        if (at) return at;
+        if (const auto handler = std::get_new_handler())
+            handler();
+        else
+            throw std::bad_alloc();
+    }
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+#endif
