@@ -365,7 +365,7 @@ private:
 
 Result<SavedFile> change_fbx(const Document& document, const FbxRows& rows) {
     ModelFiles files;
-    SINEW_TRY_LET(FbxFile file, FbxFile::parse(document.fbx->bytes, document.name, files));
+    SINEW_TRY_LET(FbxFile file, FbxFile::parse(*document.fbx->bytes, document.name, files));
     std::vector<std::string> ignored;
     SINEW_TRY_LET(const FbxObjects objects, FbxObjects::read(file, ignored));
     FbxSaver saver(document, rows, file, objects);

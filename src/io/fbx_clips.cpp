@@ -58,13 +58,13 @@ public:
 
     const std::vector<FbxKey>& keys() const { return keys_; }
 
-    double at(double time) const {
-        const auto after = std::upper_bound(keys_.begin(), keys_.end(), time,
-                                            [](double t, const FbxKey& key) { return t < key.time; });
-        if (after == keys_.begin()) return keys_.front().value;
-        const FbxKey& a = *std::prev(after);
-        if (after == keys_.end()) return a.value;
-        const FbxKey& b = *after;
+    /// passed: the number of keys up to this time, or of fewer of them, as after the call for an earlier time.
+    double at(double time, std::size_t& passed) const {
+        while (passed < keys_.size() && keys_[passed].time <= time) ++passed;
+        if (passed == 0) return keys_.front().value;
+        const FbxKey& a = keys_[passed - 1];
+        if (passed == keys_.size()) return a.value;
+        const FbxKey& b = keys_[passed];
         const double span = b.time - a.time, x = (time - a.time) / span;
         if (x == 0) return a.value;
         if (a.flags & kConstant) return a.flags & kNext ? b.value : a.value;
@@ -147,12 +147,14 @@ public:
         std::vector<std::vector<double>> times;
         for (const FbxTake& take : takes_) {
             times.push_back(times_of(take));
-            const bool scales = std::any_of(take.channels.begin(), take.channels.end(),
-                                            [](const FbxChannel& channel) { return channel.which == 2; });
             std::vector<FbxTransform> now = nodes_.rest();
+            const bool scales = std::any_of(now.begin(), now.end(), skips_scale) &&
+                                std::any_of(take.channels.begin(), take.channels.end(),
+                                            [](const FbxChannel& channel) { return channel.which == 2; });
+            std::vector<std::size_t> passed(take.channels.size(), 0);
             for (std::size_t k = 0; scales && k < times.back().size(); ++k) {
-                const double time = times.back()[k];
-                move(take, time, now);
+                for (std::size_t c = 0; c < passed.size(); ++c)
+                    if (take.channels[c].which == 2) move(take.channels[c], times.back()[k], passed[c], now);
                 nodes_.mark_compensated(now);
             }
         }
@@ -188,7 +190,7 @@ private:
         std::vector<std::pair<std::size_t, bool>> of;  // node, and whether it is its node of compensation
         for (std::size_t n = 1; n < nodes_.nodes.size(); ++n) {
             const bool moved = stated[n][0] || stated[n][1] || stated[n][2];
-            if (!moved && !(scales && now[n].inherit != FbxTransform::Inherit::RSrs)) continue;
+            if (!moved && !(scales && skips_scale(now[n]))) continue;
             if (rest[n].compensation) {
                 of.emplace_back(n, true);
                 tracks.push_back({numbers[n] - 1, {}, {}, *rest[n].compensation});
@@ -197,9 +199,14 @@ private:
             tracks.push_back({numbers[n], stated[n], {}, rest[n].own});
         }
         SINEW_TRY(files_.take(times.size() * tracks.size() * 100, "clip '" + printable(take.name) + "'"));
+        std::vector<std::size_t> moved;
+        for (const auto& [n, compensation] : of)
+            if (!compensation) moved.push_back(n);
+        std::vector<FbxLocal> placed(nodes_.nodes.size());
+        std::vector<std::size_t> passed(take.channels.size(), 0);
         for (const double time : times) {
-            move(take, time, now);
-            const std::vector<FbxLocal> placed = nodes_.place(now);
+            for (std::size_t c = 0; c < passed.size(); ++c) move(take.channels[c], time, passed[c], now);
+            nodes_.place(now, moved, placed);
             for (std::size_t k = 0; k < tracks.size(); ++k) {
                 const FbxLocal& at = placed[of[k].first];
                 const Trs& local = of[k].second ? *at.compensation : at.own;
@@ -242,13 +249,15 @@ private:
         return out;
     }
 
-    static void move(const FbxTake& take, double time, std::vector<FbxTransform>& now) {
-        for (const FbxChannel& channel : take.channels) {
-            FbxTransform& to = now[channel.node];
-            (channel.which == 0   ? to.translation
-             : channel.which == 1 ? to.rotation
-                                  : to.scale)[channel.axis] = channel.curve.at(time);
-        }
+    /// Whether a node does not just inherit its parent's scale.
+    static bool skips_scale(const FbxTransform& node) { return node.inherit != FbxTransform::Inherit::RSrs; }
+
+    /// passed: of FbxCurve::at.
+    static void move(const FbxChannel& channel, double time, std::size_t& passed, std::vector<FbxTransform>& now) {
+        FbxTransform& to = now[channel.node];
+        (channel.which == 0   ? to.translation
+         : channel.which == 1 ? to.rotation
+                              : to.scale)[channel.axis] = channel.curve.at(time, passed);
     }
 
     double frames_a_second() const {
@@ -279,9 +288,13 @@ private:
 
     /// Its start, and then every key and frame.
     std::vector<double> times_of(const FbxTake& take) {
-        std::vector<double> out;
-        for (const FbxChannel& channel : take.channels)
-            for (const FbxKey& key : channel.curve.keys()) out.push_back(key.time);
+        std::vector<double> out, own, before;
+        for (const FbxChannel& channel : take.channels) {
+            own.clear();
+            for (const FbxKey& key : channel.curve.keys()) own.push_back(key.time);
+            if (own != before) out.insert(out.end(), own.begin(), own.end());  // most have the same times
+            before.swap(own);
+        }
         std::sort(out.begin(), out.end());
         const bool stated = take.start != take.stop && take.start < out.back() && take.start > -kMostSeconds;
         const double start = stated ? take.start : out.front();

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace sinew::io {
 
@@ -184,9 +185,17 @@ std::vector<std::size_t> FbxNodes::numbers() const {
 }
 
 std::vector<FbxLocal> FbxNodes::place(const std::vector<FbxTransform>& transforms) const {
-    const std::vector<Scales> scales = scales_of(nodes, transforms);
     std::vector<FbxLocal> out(nodes.size());
-    for (std::size_t n = 1; n < nodes.size(); ++n) {
+    std::vector<std::size_t> all(nodes.size() - 1);
+    std::iota(all.begin(), all.end(), std::size_t{1});
+    place(transforms, all, out);
+    return out;
+}
+
+void FbxNodes::place(const std::vector<FbxTransform>& transforms, std::span<const std::size_t> wanted,
+                     std::vector<FbxLocal>& out) const {
+    const std::vector<Scales> scales = scales_of(nodes, transforms);
+    for (const std::size_t n : wanted) {
         Trs& own = out[n].own = local(transforms[n]);
         if (transforms[n].inherit == FbxTransform::Inherit::RSrs) continue;
         Triple above = scales[nodes[n].parent].whole;
@@ -200,7 +209,6 @@ std::vector<FbxLocal> FbxNodes::place(const std::vector<FbxTransform>& transform
             for (std::size_t k = 0; k < 3; ++k) own.s[k] *= scales[n].inherited[k] / above[k];
         }
     }
-    return out;
 }
 
 }  // namespace sinew::io

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ struct FbxNodes {
     std::vector<std::size_t> numbers() const;
     /// The tree at these transforms. O(nodes).
     std::vector<FbxLocal> place(const std::vector<FbxTransform>& transforms) const;
+    /// The same of some nodes only.
+    void place(const std::vector<FbxTransform>& transforms, std::span<const std::size_t> wanted,
+               std::vector<FbxLocal>& out) const;
 };
 
 }  // namespace sinew::io

@@ -223,12 +223,12 @@ private:
 
 }  // namespace
 
-Result<ForeignScene> read_fbx(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files) {
-    SINEW_TRY_LET(const FbxFile file, FbxFile::parse(bytes, name, files));
-    SINEW_TRY(files.take(bytes.size(), name));
+Result<ForeignScene> read_fbx(const FileBytes& bytes, const std::string& name, ModelFiles& files) {
+    SINEW_TRY_LET(const FbxFile file, FbxFile::parse(bytes.bytes, name, files));
+    if (!bytes.owner) SINEW_TRY(files.take(bytes.bytes.size(), name));
     ForeignScene scene;
     scene.fbx = std::make_shared<FbxOrigin>();
-    scene.fbx->bytes.assign(bytes.begin(), bytes.end());
+    scene.fbx->bytes = bytes.kept();
     SINEW_TRY_LET(const FbxObjects objects, FbxObjects::read(file, scene.warnings));
     return FbxSceneReader(objects, std::move(scene), files).read();
 }

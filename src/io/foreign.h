@@ -113,7 +113,7 @@ bool is_foreign(const std::string& extension);
 Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
 
 /// The same of an FBX file, in this process.
-Result<ForeignScene> read_fbx(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
+Result<ForeignScene> read_fbx(const FileBytes& bytes, const std::string& name, ModelFiles& files);
 
 /// The number of an image that a scene names, with its bytes, or where they are empty those of the file of that
 /// name in the folder of the model; ForeignMaterial::none, with a warning, where it is neither PNG nor JPEG.
@@ -126,7 +126,7 @@ std::size_t add_image(ForeignScene& scene, std::string uri, std::vector<std::byt
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name);
 
 /// An FBX file as such a document. In the page another module makes it (web/core/foreign.cpp).
-Result<std::shared_ptr<Document>> fbx_document(std::span<const std::byte> bytes, const std::string& name,
+Result<std::shared_ptr<Document>> fbx_document(const FileBytes& bytes, const std::string& name,
                                                const std::shared_ptr<ModelFiles>& files, Context* context);
 
 /// A document without files beside it, to be sent from one process or module to another: its warnings, each ended

@@ -46,7 +46,7 @@ bool has_extension(const Json& object, const char* extension);
 
 /// Where a document that was made from an FBX file comes from, to write the file again.
 struct FbxOrigin {
-    std::vector<std::byte> bytes;             ///< the file
+    ModelFiles::Bytes bytes;                  ///< the file
     std::vector<std::size_t> object_of_node;  ///< by node of the document; 0 where it is none of the file's objects
     struct Mesh {
         std::size_t geometry = 0;                         ///< an object of the file

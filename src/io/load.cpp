@@ -17,9 +17,10 @@ namespace sinew::io {
 namespace {
 
 /// A foreign file as a document. FBX is read here, what another library reads in a process of its own.
-Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
+Result<std::shared_ptr<Document>> convert(const FileBytes& file, const std::string& name,
                                           const std::shared_ptr<ModelFiles>& files, Context* context) {
-    if (is_fbx(as_text(bytes)) || extension_of(name) == ".fbx") return fbx_document(bytes, name, files, context);
+    const std::span<const std::byte> bytes = file.bytes;
+    if (is_fbx(as_text(bytes)) || extension_of(name) == ".fbx") return fbx_document(file, name, files, context);
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
@@ -38,8 +39,9 @@ bool is_gltf(std::string_view text, const std::string& extension) {
 }
 
 /// The document of a glTF file, or of one that another library reads; null for all others.
-Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, const std::string& name,
+Result<std::shared_ptr<Document>> document_of(const FileBytes& file, const std::string& name,
                                               std::shared_ptr<ModelFiles> files, Context* context) {
+    const std::span<const std::byte> bytes = file.bytes;
     SINEW_TRY(files->add_file(bytes.size(), name));
     const std::string_view text = as_text(bytes);
     const std::string extension = extension_of(name);
@@ -48,7 +50,7 @@ Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, 
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
         return parse_document(bytes, name, std::move(files), context);
     }
-    if (is_fbx(text) || is_foreign(extension)) return convert(bytes, name, files, context);
+    if (is_fbx(text) || is_foreign(extension)) return convert(file, name, files, context);
     return std::shared_ptr<Document>();
 }
 
@@ -69,10 +71,13 @@ Status scale_skeleton(Skeleton& skeleton, double factor) {
     return Done{};
 }
 
-}  // namespace
+Result<ModelFiles::Bytes> read_shared(const std::filesystem::path& path, Context* context) {
+    SINEW_TRY_LET(auto bytes, read_file(path, context));
+    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
 
-Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
-                         const std::filesystem::path& base, const LoadOptions& options, Context* context) {
+Result<Scene> load_file(const FileBytes& bytes, const std::string& name, const std::filesystem::path& base,
+                        const LoadOptions& options, Context* context) {
     std::optional<SkeletonFile> file = options.own_skeleton;
     std::optional<Skeleton> skeleton;
     std::vector<PoseClip> clips;
@@ -100,7 +105,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         return Error{ErrorCode::usage, "`skeleton-scale` is for the file of `skeleton`: give one"};
     }
     if (!given) skeleton = options.fallback;
-    if (bytes.empty()) return input_error(name, "the file is empty");
+    if (bytes.bytes.empty()) return input_error(name, "the file is empty");
 
     const auto files = std::make_shared<ModelFiles>(base, context, options.follow_links);
     auto document = document_of(bytes, name, files, context);
@@ -121,7 +126,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
             return Error{ErrorCode::usage, name +
                                                ": an OBJ file has no skeleton (`skeleton FILE` gives "
                                                "one; `sinew rig` places one)"};
-        return with_notes(read_obj(as_text(bytes), name, files, std::move(*skeleton), context));
+        return with_notes(read_obj(as_text(bytes.bytes), name, files, std::move(*skeleton), context));
     }
     return input_error(
         name,
@@ -129,22 +134,27 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         ".obj with a skeleton");
 }
 
+}  // namespace
+
+Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
+                         const std::filesystem::path& base, const LoadOptions& options, Context* context) {
+    return load_file(bytes, name, base, options, context);
+}
+
 std::size_t memory_of(const Scene& scene) { return scene.document ? scene.document->files->used() : 0; }
 
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options, Context* context) {
-    const auto bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
-    return load_bytes(*bytes, path.string(), folder_of(path), options, context);
+    SINEW_TRY_LET(ModelFiles::Bytes bytes, read_shared(path, context));
+    return load_file(std::move(bytes), path.string(), folder_of(path), options, context);
 }
 
 Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context,
                                                 bool follow_links) {
-    const auto bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
+    SINEW_TRY_LET(const ModelFiles::Bytes bytes, read_shared(path, context));
     const std::string name = path.string(), extension = extension_of(name);
     if (is_gltf(as_text(*bytes), extension) || !is_foreign(extension)) return std::vector<std::byte>();
     const auto document =
-        convert(*bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
+        convert(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     const auto& buffers = (*document)->buffers;
     return glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
@@ -152,15 +162,14 @@ Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& pat
 
 Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips, Context* context,
                                         bool follow_links) {
-    const auto bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
+    SINEW_TRY_LET(const ModelFiles::Bytes bytes, read_shared(path, context));
     const std::string name = path.string(), extension = extension_of(name);
     // Skeleton JSON begins as glTF JSON does.
     const bool character = as_text(*bytes).starts_with("glTF") || extension == ".gltf" || extension == ".glb" ||
                            extension == ".vrm" || is_foreign(extension);
     if (!character) return parse_skeleton_file(as_text(*bytes), name, with_clips, context);
     auto document =
-        document_of(*bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
+        document_of(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     return read_skeleton(std::move(*document), with_clips, context);
 }
@@ -182,11 +191,10 @@ std::string vrm_of(const Document& document) {
 }  // namespace
 
 Result<Contents> contents_of(const std::filesystem::path& path, Context* context, bool follow_links) {
-    const auto bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
+    SINEW_TRY_LET(const ModelFiles::Bytes bytes, read_shared(path, context));
     if (bytes->empty()) return input_error(path.string(), "the file is empty");
     const auto document = document_of(
-        *bytes, path.string(), std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
+        bytes, path.string(), std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     Contents out;
     const std::string extension = extension_of(path);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,19 @@ private:
     mutable std::mutex mutex_;  // of what follows
     std::size_t limit_ = ~std::size_t{0}, used_ = 0;
     std::map<std::filesystem::path, Bytes> kept_;
+};
+
+/// The bytes of a file, and who owns them: the caller, until the call ends, or somebody who shares them.
+struct FileBytes {
+    std::span<const std::byte> bytes;
+    ModelFiles::Bytes owner;
+
+    FileBytes(std::span<const std::byte> of_caller) : bytes(of_caller) {}
+    FileBytes(ModelFiles::Bytes shared) : bytes(*shared), owner(std::move(shared)) {}
+    /// To be kept after the call: a copy, where they are the caller's.
+    ModelFiles::Bytes kept() const {
+        return owner ? owner : std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+    }
 };
 
 /// Bytes that are taken until the end of a scope.

@@ -314,6 +314,35 @@ TEST(FbxScene, LayersAndShapes) {
     EXPECT_EQ(as_floats(uvs, false), (std::vector<float>{0, 0.75f, 1, 0, 0, 0.75f}));
 }
 
+TEST(FbxScene, MaterialsOfPolygonsThatAreNotConvex) {
+    Made made;
+    made.model(1, "body", "Mesh", 0, {});
+    // The second corner of each polygon lies within: it is divided from there, not from its first corner.
+    made.object("Geometry", 2, "Mesh",
+                "Vertices: *24 { a: 0,0,0,50,20,0,100,0,0,50,100,0,200,0,0,250,20,0,300,0,0,250,100,0 }\n"
+                "PolygonVertexIndex: *8 { a: 0,1,2,-4,4,5,6,-8 }\n"
+                "LayerElementMaterial: 0 { MappingInformationType: \"ByPolygon\"\nReferenceInformationType: "
+                "\"IndexToDirect\"\nMaterials: *2 { a: 1,0 }\n}\n");
+    made.connect(2, 1);
+    for (const int id : {40, 41}) {
+        made.object("Material", id, "", "");
+        made.connect(id, 1);
+    }
+    made.model(10, "bone", "LimbNode", 0, {});
+    made.skin(20, 2, 10, kIdentity, kIdentity);
+    const Scene scene = must(made.load());
+    AccessorReader accessors(*scene.document);
+    const auto& parts = scene.document->json["meshes"][0]["primitives"];
+    ASSERT_EQ(parts.size(), 2u);
+    for (std::size_t p = 0; p < 2; ++p) {
+        const auto points =
+            as_floats(must(accessors.read(parts[p]["attributes"]["POSITION"].get<std::size_t>(), "")), false);
+        ASSERT_EQ(points.size(), 12u) << p;
+        for (std::size_t v = 0; v < 4; ++v) EXPECT_EQ(points[3 * v] >= 1.5f, p == 1) << p;
+        EXPECT_EQ(must(accessors.read(parts[p]["indices"].get<std::size_t>(), "")).count, 6u);
+    }
+}
+
 TEST(FbxScene, CornersOfAPointWithTheSameValuesAreOneVertex) {
     const auto layer = [](const std::string& name, const std::string& values) {
         return "LayerElement" + name +

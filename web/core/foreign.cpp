@@ -51,14 +51,14 @@ Result<SavedFile> ask_for_file(sinew_web::FbxTask task, std::span<const std::byt
 
 }  // namespace
 
-Result<std::shared_ptr<Document>> fbx_document(std::span<const std::byte> bytes, const std::string& name,
+Result<std::shared_ptr<Document>> fbx_document(const FileBytes& bytes, const std::string& name,
                                                const std::shared_ptr<ModelFiles>&, Context* context) {
-    return ask(sinew_web::FbxTask::read, bytes, {}, name, [&](auto answer) {
+    return ask(sinew_web::FbxTask::read, bytes.bytes, {}, name, [&](auto answer) {
         auto document = unpacked(answer, name, context);
         if (document) {
             // The other module finds the rest again when it changes the file.
             (*document)->fbx = std::make_shared<FbxOrigin>();
-            (*document)->fbx->bytes.assign(bytes.begin(), bytes.end());
+            (*document)->fbx->bytes = bytes.kept();
         }
         return document;
     });
@@ -70,7 +70,7 @@ Result<SavedFile> make_fbx(std::span<const std::byte> glb, const std::string& na
 }
 
 Result<SavedFile> change_fbx(const Document& document, const FbxRows& rows) {
-    return ask_for_file(sinew_web::FbxTask::change, document.fbx->bytes, packed(rows), document.name);
+    return ask_for_file(sinew_web::FbxTask::change, *document.fbx->bytes, packed(rows), document.name);
 }
 
 Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte>, const std::string& name, ModelFiles&,
