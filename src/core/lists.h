@@ -23,6 +23,26 @@ void each_key_range(Context* context, std::size_t keys, const Work& work) {
     });
 }
 
+/// What add(out, i) adds for all numbers below `count`, in their order. make_add() gives each thread its own `add`
+/// for up to `grain` numbers at a time.
+template <typename Entry, typename MakeAdd>
+std::vector<Entry> collect(std::size_t count, std::size_t grain, Context* context, const MakeAdd& make_add) {
+    std::vector<std::vector<Entry>> parts((count + grain - 1) / grain);
+    parallel_chunks(context, count, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        auto add = make_add();
+        for (std::size_t i = begin; i < end; ++i) add(parts[chunk], i);
+    });
+    std::size_t size = 0;
+    for (const std::vector<Entry>& part : parts) size += part.size();
+    std::vector<Entry> all;
+    all.reserve(size);
+    for (std::vector<Entry>& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+        part = {};
+    }
+    return all;
+}
+
 /// One list of numbers for each key.
 struct Lists {
     std::vector<std::uint32_t> first;  ///< keys + 1: where the list of each key begins

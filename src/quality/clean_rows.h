@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/lists.h"
 #include "quality/skin_rules.h"
 
 namespace sinew {
@@ -61,21 +61,16 @@ private:
 /// fill(i, an empty sum, row i, which is empty) sets each row, in several threads.
 template <typename Fill>
 CleanRows make_rows(std::size_t rows, std::size_t joints, Context* context, const Fill& fill) {
-    constexpr std::size_t grain = 512;
-    std::vector<InfluenceList> parts((rows + grain - 1) / grain);
     CleanRows out{std::vector<std::uint32_t>(rows + 1, 0), {}};
-    parallel_chunks(context, rows, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        RowSum sum(joints);
-        InfluenceList row, &part = parts[chunk];
-        for (std::size_t i = begin; i < end; ++i, row.clear()) {
+    out.value = collect<Influence>(rows, 512, context, [&] {
+        return [&, sum = RowSum(joints), row = InfluenceList()](InfluenceList& to, std::size_t i) mutable {
+            row.clear();
             fill(static_cast<std::uint32_t>(i), sum, row);
-            part.insert(part.end(), row.begin(), row.end());
+            to.insert(to.end(), row.begin(), row.end());
             out.first[i + 1] = static_cast<std::uint32_t>(row.size());
-        }
+        };
     });
     for (std::size_t i = 0; i < rows; ++i) out.first[i + 1] += out.first[i];
-    out.value.reserve(out.first.back());
-    for (const InfluenceList& part : parts) out.value.insert(out.value.end(), part.begin(), part.end());
     return out;
 }
 

@@ -31,20 +31,7 @@ Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Cont
 /// What add(out, i) adds for all numbers below `count`, in their order.
 template <typename Entry, typename Add>
 std::vector<Entry> collect(std::size_t count, Context* context, const Add& add) {
-    constexpr std::size_t together = 1 << 14;
-    std::vector<std::vector<Entry>> parts((count + together - 1) / together);
-    parallel_chunks(context, count, together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) add(parts[chunk], i);
-    });
-    std::size_t size = 0;
-    for (const std::vector<Entry>& part : parts) size += part.size();
-    std::vector<Entry> all;
-    all.reserve(size);
-    for (std::vector<Entry>& part : parts) {
-        all.insert(all.end(), part.begin(), part.end());
-        part = {};
-    }
-    return all;
+    return sinew::collect<Entry>(count, 1 << 14, context, [&] { return std::cref(add); });
 }
 
 /// The nodes that are thinned out, by their place in the order given.

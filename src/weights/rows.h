@@ -1,10 +1,9 @@
 // Rows of weights, computed one by one in parallel.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/lists.h"
 #include "sinew/weights.h"
 
 namespace sinew {
@@ -13,24 +12,17 @@ namespace sinew {
 /// normalised.
 template <typename Fill>
 Result<SkinWeights> map_rows(std::size_t vertices, Context* context, Fill&& fill) {
-    constexpr std::size_t grain = 2048;
-    std::vector<std::vector<Influence>> parts((vertices + grain - 1) / grain);
     std::vector<std::uint32_t> counts(vertices, 0);
-    parallel_chunks(context, vertices, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        std::vector<Influence> row;
-        for (std::size_t v = begin; v < end && !cancelled(context); ++v) {
+    std::vector<Influence> all = collect<Influence>(vertices, 2048, context, [&] {
+        return [&, row = std::vector<Influence>()](std::vector<Influence>& to, std::size_t v) mutable {
+            if (cancelled(context)) return;
             row.clear();
             fill(v, row);
             counts[v] = static_cast<std::uint32_t>(row.size());
-            parts[chunk].insert(parts[chunk].end(), row.begin(), row.end());
-        }
+            to.insert(to.end(), row.begin(), row.end());
+        };
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};
-    std::vector<Influence> all;
-    for (auto& part : parts) {
-        all.insert(all.end(), part.begin(), part.end());
-        part = {};
-    }
     return SkinWeights::from_rows(counts, std::move(all));
 }
 
