@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "core/large_pages.h"
 #include "domain/grid_levels.h"
 #include "sinew/bind.h"
 #include "sinew/voxels.h"
@@ -177,18 +178,31 @@ std::size_t resident() {
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(Memory, LargeGridsCommitPagesOnFirstWrite) {
+/// Some kernels commit large pages that are only read.
+bool reads_commit_pages() {
+    constexpr std::size_t size = std::size_t{64} << 20;
     const std::size_t before = resident();
+    auto* const zeros = static_cast<volatile unsigned char*>(allocate_zeros(size));
+    for (std::size_t at = 0; at < size; at += 4096) EXPECT_EQ(zeros[at], 0);
+    const bool committed = resident() > before + size / 2;
+    free_zeros(const_cast<unsigned char*>(zeros), size);
+    return committed;
+}
+
+TEST(Memory, LargeGridsCommitPagesOnFirstWrite) {
+    const std::size_t before = resident(), most = before + (std::size_t{32} << 20);
     BitGrid grid(1024);  // 128 MB
     grid.set(1, 2, 3);
     grid.set(1023, 1023, 1023);
+    EXPECT_LT(resident(), most);
+    const bool only_writes_commit = !reads_commit_pages();
     const BitGrid copy = grid, half = halve(grid, nullptr);
-    EXPECT_LT(resident(), before + (std::size_t{32} << 20));
+    EXPECT_TRUE(!only_writes_commit || resident() < most);
     EXPECT_EQ(copy, grid);
     EXPECT_TRUE(half.get(0, 1, 1) && half.get(511, 511, 511));
     EXPECT_EQ(half.count(), 2u);
     EXPECT_EQ(copy.count(), 2u);
-    EXPECT_LT(resident(), before + (std::size_t{32} << 20)) << "after reading every voxel";
+    EXPECT_TRUE(!only_writes_commit || resident() < most) << "after reading every voxel";
 }
 #endif
 
