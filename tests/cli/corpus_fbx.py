@@ -75,24 +75,47 @@ def run(*words):
     return done
 
 
-def judged_by_autodesk(folder, number, names):
-    """The largest distance between the GLB and what Autodesk's reader makes of the FBX, as a fraction of the size, both
-    as a viewer shows them. Without clips: it takes their first frame for the rest pose."""
+def without_clips(folder, number, *options):
+    """The character as GLB and as FBX. Readers take the first frame of a clip for the rest pose."""
     doc = glb.Doc(folder / f"{number}.glb")
     doc.json.pop("animations", None)
-    still, own, fbx, read = (folder / f"{number}.{name}" for name in ("still.glb", "own.glb", "still.fbx", "sdk.glb"))
+    still, own, fbx = (folder / f"{number}.{name}" for name in ("still.glb", "own.glb", "still.fbx"))
     still.write_bytes(make.packed(doc.json, bytearray(doc.buffers[0])))
     for path in own, fbx:
-        run("bind", still, "-o", path, "--method", "closest-distance", "--quiet", *["--decompress"][path == fbx:])
-    done = subprocess.run([SDK, "-i", fbx, "-o", read, "--binary"], capture_output=True, text=True)
-    if done.returncode or not read.exists():
-        raise RuntimeError(f"FBX2glTF: {done.stdout[-500:]}")
+        run("bind", still, "-o", path, "--method", "closest-distance", "--quiet", *(options if path == fbx else ["--decompress"]))
+    return own, fbx
+
+
+def random_turns(names):
+    """{name: rotation in the joint's own axes, (4, 4)}."""
     turns = {}
-    named = [[node.get("name") for node in d.list("nodes")] for d in (doc, glb.Doc(read))]
-    for name in (name for name in names if named[0].count(name) == named[1].count(name) == 1):
+    for name in names:
         turns[name] = np.eye(4)
         angles = np.random.default_rng(len(turns)).normal(scale=0.15, size=3)
         turns[name][:3, :3] = glb.rotation(np.append(angles, 1))
+    return turns
+
+
+def converted(command, out):
+    """The document that a program made of an FBX."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode or not out.exists():
+        raise RuntimeError(f"{command[0]}: {done.stdout[-500:]}")
+    return out
+
+
+def only_once(names, *documents):
+    named = [[node.get("name") for node in glb.Doc(path).list("nodes")] for path in documents]
+    return [name for name in names if all(each.count(name) == 1 for each in named)]
+
+
+def judged_by_autodesk(folder, number, names):
+    """The largest distance between the GLB and what Autodesk's reader makes of the FBX, as a fraction of the size, both
+    as a viewer shows them."""
+    own, fbx = without_clips(folder, number)
+    read = folder / f"{number}.sdk.glb"
+    converted([SDK, "-i", fbx, "-o", read, "--binary"], read)
+    turns = random_turns(only_once(names, own, read))
     a, b = shown(own, turns), shown(read, turns)
     return apart(a, b) / np.linalg.norm(np.ptp(a[0], axis=0))
 
