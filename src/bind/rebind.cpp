@@ -104,17 +104,15 @@ Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton,
     const BindingState& bound = *state_;
     SINEW_TRY(check_mesh(whole));
     Skeleton own = skeleton;
-    if (Status ok = check_joints(bound.skeleton, own,
-                                 bound.volume ? bound.volume->domain.transform.unit : bound.distances.unit);
-        !ok)
-        return ok.error();
+    SINEW_TRY(check_joints(bound.skeleton, own,
+                           bound.volume ? bound.volume->domain.transform.unit : bound.distances.unit));
     for (std::size_t j = 0; j < own.joints.size(); ++j) {
         own.joints[j].deform = bound.skeleton.joints[j].deform;
         own.joints[j].reason = bound.skeleton.joints[j].reason;
         own.joints[j].position = bound.skeleton.joints[j].position;  // the field starts there
         own.joints[j].hardness = bound.skeleton.joints[j].hardness;  // it is in the options
     }
-    if (Status ok = check_skeleton(own); !ok) return ok.error();
+    SINEW_TRY(check_skeleton(own));
     if (is_of(whole, skeleton)) {
         const auto same = std::make_shared<BindingState>(bound);
         same->report.reused = Reuse::table;

@@ -267,7 +267,7 @@ private:
         glNamedFramebufferRenderbuffer(target_, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, depth_);
         small_ = gl::make_framebuffer();
         glNamedFramebufferTexture(small_, GL_COLOR_ATTACHMENT0, picked_, 0);
-        if (Status ok = gl::check_gl("preparing to slice"); !ok) return ok;
+        SINEW_TRY(gl::check_gl("preparing to slice"));
         for (const GLuint framebuffer : {GLuint{target_}, GLuint{small_}}) {
             if (glCheckNamedFramebufferStatus(framebuffer, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
                 return Error{ErrorCode::io,

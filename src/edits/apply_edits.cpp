@@ -133,7 +133,7 @@ Result<std::vector<EditEngine::Row>> EditEngine::compute(const WeightEdit& edit,
 }
 
 void EditEngine::put(std::uint32_t v, Row row) {
-    if (slot_[v] == none) {
+    if (slot_[v] == no_index) {
         slot_[v] = static_cast<std::uint32_t>(rows_.size());
         rows_.emplace_back();
     }
@@ -166,7 +166,7 @@ Result<EditEngine> EditEngine::begin(const EditSurface& surface, SkinWeights wei
     out.locks = std::move(locks);
     out.joints_ = joint_count;
     out.keep_ = max_influences == all_influences ? ~std::size_t{0} : static_cast<std::size_t>(max_influences);
-    out.slot_.assign(n, none);
+    out.slot_.assign(n, no_index);
     return out;
 }
 

@@ -33,13 +33,13 @@ public:
 
     std::size_t vertices() const { return slot_.size(); }
     std::span<const Influence> row(std::uint32_t v) const {
-        return slot_[v] == none ? base_[v] : std::span<const Influence>(rows_[slot_[v]]);
+        return slot_[v] == no_index ? base_[v] : std::span<const Influence>(rows_[slot_[v]]);
     }
     void put(std::uint32_t v, Row row);
     /// Other weights below the rows that were put.
     void replace_base(SkinWeights weights) { base_ = std::move(weights); }
     const SkinWeights& base() const { return base_; }
-    bool was_put(std::uint32_t v) const { return slot_[v] != none; }
+    bool was_put(std::uint32_t v) const { return slot_[v] != no_index; }
     Row& put_row(std::uint32_t v) { return rows_[slot_[v]]; }
     SkinWeights weights() const;
 
@@ -47,12 +47,11 @@ public:
     Locks locks;
 
 private:
-    static constexpr std::uint32_t none = 0xffffffffu;
     explicit EditEngine(const EditSurface& of) : surface(of) {}
 
     SkinWeights base_;
     std::size_t joints_ = 0, keep_ = 0;
-    std::vector<std::uint32_t> slot_;  // V: of a row in rows_, or none: the row of base_
+    std::vector<std::uint32_t> slot_;  // V: of a row in rows_, or no_index: the row of base_
     std::vector<Row> rows_;
 };
 

@@ -28,23 +28,22 @@ struct AppliedEdit {
 };
 
 struct PaintedWeightsState : EditEngine {
-    static constexpr std::uint32_t none = 0xffffffffu;
     using Rows = std::vector<std::pair<std::uint32_t, Row>>;  // by vertex
 
     std::vector<Rows> history;          // per edit: the rows before it
     std::vector<AppliedEdit> applied;   // per edit but the last, which `last` and `share` describe
-    std::vector<std::uint32_t> before;  // V: of a row in the last of `history`, or none
+    std::vector<std::uint32_t> before;  // V: of a row in the last of `history`, or no_index
     bool growing = false;               // the last call applied `last`
     WeightEdit last;                    // without its selections
     Shares share;                       // those of `last`
     std::vector<std::uint32_t> changed;
     std::size_t computed = 0, kept = 0;
 
-    explicit PaintedWeightsState(EditEngine of) : EditEngine(std::move(of)), before(vertices(), none) {}
+    explicit PaintedWeightsState(EditEngine of) : EditEngine(std::move(of)), before(vertices(), no_index) {}
 
     /// The row before the edit that is being applied.
     std::span<const Influence> start(std::uint32_t v) const {
-        return before[v] == none ? row(v) : std::span<const Influence>(history.back()[before[v]].second);
+        return before[v] == no_index ? row(v) : std::span<const Influence>(history.back()[before[v]].second);
     }
     Status apply(const WeightEdit& edit, bool again, Context* context);
     bool undo();
@@ -79,7 +78,7 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
         if (!history.empty()) applied.push_back(last_applied());
         for (auto& s : share) s.assign(n, 0);
         if (!history.empty())
-            for (const auto& [v, row] : history.back()) before[v] = none;
+            for (const auto& [v, row] : history.back()) before[v] = no_index;
         history.emplace_back();
     }
     const RowAt from = [&](std::uint32_t v) { return start(v); };
@@ -105,7 +104,7 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
         const std::uint32_t v = at[k];
         const auto now = row(v);
         if (same_row(now, fresh[k])) continue;
-        if (before[v] == none) {
+        if (before[v] == no_index) {
             before[v] = static_cast<std::uint32_t>(kept_rows.size());
             kept_rows.push_back({v, {now.begin(), now.end()}});
         }
@@ -134,7 +133,7 @@ bool PaintedWeightsState::undo() {
     if (history.empty()) return false;
     for (auto& [v, row] : history.back()) {
         put(v, std::move(row));
-        before[v] = none;
+        before[v] = no_index;
         changed.push_back(v);
     }
     history.pop_back();
@@ -239,7 +238,7 @@ Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
 
     // All edits are taken back, so that the rows are those of `base`, and `history` has those after each edit.
     if (!history.empty())
-        for (const auto& [v, row] : history.back()) before[v] = none;
+        for (const auto& [v, row] : history.back()) before[v] = no_index;
     for (std::size_t e = history.size(); e-- > 0;)
         for (auto& [v, row] : history[e]) std::swap(put_row(v), row);
     replace_base(std::move(weights));

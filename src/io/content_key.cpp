@@ -19,17 +19,15 @@ Result<std::string> json_of(const std::filesystem::path& path, const Context* co
     std::array<std::byte, 20> head{};
     std::size_t got = 0;
     for (;;) {
-        const Result<std::size_t> more = file->read(std::span(head).subspan(got));
-        if (!more) return more.error();
-        got += *more;
-        if (*more == 0 || got == head.size()) break;
+        SINEW_TRY_LET(const std::size_t more, file->read(std::span(head).subspan(got)));
+        got += more;
+        if (more == 0 || got == head.size()) break;
     }
     const std::string_view start = as_text(std::span(head).first(got));
     if (!start.starts_with("glTF")) {
         if (!start.starts_with("{")) return std::string();
-        const auto bytes = read_file(path, context);
-        if (!bytes) return bytes.error();
-        return std::string(as_text(*bytes));
+        SINEW_TRY_LET(const auto bytes, read_file(path, context));
+        return std::string(as_text(bytes));
     }
     std::uint32_t length = 0;
     std::memcpy(&length, head.data() + 12, sizeof length);
@@ -38,10 +36,9 @@ Result<std::string> json_of(const std::filesystem::path& path, const Context* co
         return Error{ErrorCode::too_large, path.string() + ": its JSON is larger than the limit for memory"};
     std::string text(length, ' ');
     for (std::size_t at = 0; at < text.size();) {
-        const Result<std::size_t> more = file->read(std::as_writable_bytes(std::span(text).subspan(at)));
-        if (!more) return more.error();
-        if (*more == 0) break;
-        at += *more;
+        SINEW_TRY_LET(const std::size_t more, file->read(std::as_writable_bytes(std::span(text).subspan(at))));
+        if (more == 0) break;
+        at += more;
     }
     return text;
 }
@@ -56,16 +53,14 @@ struct Key {
 
     /// The content, in pieces: it may be larger than the memory.
     Status add_file(const std::filesystem::path& path, const Context* context) {
-        Result<FileReader> file = FileReader::open(path, context);
-        if (!file) return file.error();
+        SINEW_TRY_LET(FileReader file, FileReader::open(path, context));
         std::vector<std::byte> piece(1 << 20);
         for (std::size_t used = 1; used > 0;) {
             // Whole pieces: a read may return less, and the key must not depend on that.
             for (used = 0; used < piece.size();) {
-                const Result<std::size_t> got = file->read(std::span(piece).subspan(used));
-                if (!got) return got.error();
-                if (*got == 0) break;
-                used += *got;
+                SINEW_TRY_LET(const std::size_t got, file.read(std::span(piece).subspan(used)));
+                if (got == 0) break;
+                used += got;
             }
             add(std::span(piece).first(used));
         }
@@ -113,9 +108,8 @@ Result<std::string> key_of_files(std::span<const KeyFile> files, std::string_vie
     for (const KeyFile& file : files) {
         key.add(file.role);
         SINEW_TRY(key.add_file(file.path, context));
-        const auto referenced = references_of(file.path, context);
-        if (!referenced) return referenced.error();
-        for (const ReferencedFile& more : *referenced) {
+        SINEW_TRY_LET(const auto referenced, references_of(file.path, context));
+        for (const ReferencedFile& more : referenced) {
             key.add(more.name.string());
             // What is missing is a fact about the input, too: the key changes when it appears.
             if (Status ok = key.add_file(more.path, context); !ok) {

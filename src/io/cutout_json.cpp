@@ -68,13 +68,11 @@ Status read_smoothness(const json& document, const std::string& name, CutoutFigu
 
 /// The file of a picture, read and decoded.
 Status read_picture(const std::filesystem::path& path, CutoutLayer& layer, Context* context) {
-    Result<std::vector<std::byte>> bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
-    Result<RgbaImage> picture = decode_png(*bytes, path.string(), context);
-    if (!picture) return picture.error();
+    SINEW_TRY_LET(std::vector<std::byte> bytes, read_file(path, context));
+    SINEW_TRY_LET(RgbaImage picture, decode_png(bytes, path.string(), context));
     layer.path = path.string();
-    layer.png = std::move(*bytes);
-    layer.picture = std::move(*picture);
+    layer.png = std::move(bytes);
+    layer.picture = std::move(picture);
     return Done{};
 }
 
@@ -110,9 +108,7 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
         if (!two || !(std::abs(layer.offset[0]) <= 65536 && std::abs(layer.offset[1]) <= 65536))
             return Error{ErrorCode::input, place + ": \"offset\" must be two numbers [x, y] within 65536 pixels"};
     }
-    const Result<double> order = number(entry, "order", static_cast<double>(index), place);
-    if (!order) return order.error();
-    out.order = *order;
+    SINEW_TRY_LET(out.order, number(entry, "order", static_cast<double>(index), place));
 
     const auto bones = entry.find("bones");
     const bool all = bones == entry.end() || bones->is_null() ||
@@ -141,12 +137,11 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
 /// Bones JSON without its layers: the skeleton of the figure, still with y down.
 Result<CutoutFigure> read_bones(const json& document, const std::string& name) {
     if (!document.is_object()) return input_error(name, "the bones of a figure must be an object with \"bones\"");
-    const Result<json> plain = as_skeleton(document, name);
-    if (!plain) return plain.error();
-    Result<Skeleton> skeleton = parse_skeleton(plain->dump(-1, ' ', false, json::error_handler_t::replace), name);
-    if (!skeleton) return skeleton.error();
+    SINEW_TRY_LET(const json plain, as_skeleton(document, name));
+    SINEW_TRY_LET(Skeleton skeleton,
+                  parse_skeleton(plain.dump(-1, ' ', false, json::error_handler_t::replace), name));
     CutoutFigure figure;
-    figure.skeleton = std::move(*skeleton);
+    figure.skeleton = std::move(skeleton);
     SINEW_TRY(read_smoothness(document, name, figure));
     return figure;
 }
@@ -219,20 +214,18 @@ Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
 
 Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer) {
     SINEW_TRY(check_picture(layer));
-    const Result<json> document = parse_json(bones, name);
-    if (!document) return document.error();
-    Result<CutoutFigure> figure = read_bones(*document, name);
+    SINEW_TRY_LET(const json document, parse_json(bones, name));
+    Result<CutoutFigure> figure = read_bones(document, name);
     if (!figure) return figure;
-    if (document->contains("layers")) return layers_are_input(name);
+    if (document.contains("layers")) return layers_are_input(name);
     add_only_layer(*figure, std::move(layer));
     return on_canvas(std::move(*figure), name);
 }
 
 Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& name,
                                   std::span<const CutoutLayer> pictures) {
-    const Result<json> document = parse_json(bones, name);
-    if (!document) return document.error();
-    Result<CutoutFigure> figure = read_bones(*document, name);
+    SINEW_TRY_LET(const json document, parse_json(bones, name));
+    Result<CutoutFigure> figure = read_bones(document, name);
     if (!figure) return figure;
     const Pictures given = [&](const std::string& image, CutoutLayer& layer) -> Status {
         const auto found =
@@ -245,22 +238,20 @@ Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& nam
         layer.png = found->png;
         return Done{};
     };
-    SINEW_TRY(read_layers(*document, name, given, *figure));
+    SINEW_TRY(read_layers(document, name, given, *figure));
     return on_canvas(std::move(*figure), name);
 }
 
 Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
                                  const std::optional<std::filesystem::path>& picture, Context* context) {
     const std::string name = bones.string();
-    const Result<std::vector<std::byte>> bytes = read_file(bones, context);
-    if (!bytes) return bytes.error();
-    const Result<json> document = parse_json(as_text(*bytes), name, context);
-    if (!document) return document.error();
-    Result<CutoutFigure> figure = read_bones(*document, name);
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(bones, context));
+    SINEW_TRY_LET(const json document, parse_json(as_text(bytes), name, context));
+    Result<CutoutFigure> figure = read_bones(document, name);
     if (!figure) return figure;
 
     if (picture) {
-        if (document->contains("layers")) return layers_are_input(name);
+        if (document.contains("layers")) return layers_are_input(name);
         CutoutLayer layer;
         SINEW_TRY(read_picture(*picture, layer, context));
         layer.name = picture->stem().string();
@@ -271,7 +262,7 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
             const std::filesystem::path path(image);
             return read_picture(path.is_absolute() ? path : folder / path, layer, context);
         };
-        SINEW_TRY(read_layers(*document, name, from_files, *figure));
+        SINEW_TRY(read_layers(document, name, from_files, *figure));
     }
     return on_canvas(std::move(*figure), name);
 }

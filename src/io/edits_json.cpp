@@ -100,11 +100,10 @@ private:
     }
 
     Result<std::vector<std::uint32_t>> joints(const json& value, const std::string& place) const {
-        const auto globs = names(value, place);
-        if (!globs) return globs.error();
+        SINEW_TRY_LET(const auto globs, names(value, place));
         const Skeleton& skeleton = scene_.skeleton;
         std::vector<std::uint32_t> out;
-        for (const std::string& glob : *globs) {
+        for (const std::string& glob : globs) {
             const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
             out.insert(out.end(), found.begin(), found.end());
             if (found.empty())
@@ -117,11 +116,10 @@ private:
     }
 
     Result<std::uint32_t> joint(const json& value, const std::string& place) const {
-        const auto found = joints(value, place);
-        if (!found) return found.error();
-        if (found->size() != 1)
-            return wrong(place, " must be one joint, and " + std::to_string(found->size()) + " are called so");
-        return found->front();
+        SINEW_TRY_LET(const auto found, joints(value, place));
+        if (found.size() != 1)
+            return wrong(place, " must be one joint, and " + std::to_string(found.size()) + " are called so");
+        return found.front();
     }
 
     // ---- selections
@@ -152,10 +150,9 @@ private:
             SINEW_TRY(narrow(list[i], where, one));
             if (const auto strokes = list[i].find("brush"); strokes != list[i].end()) {
                 if (!of_edit) return wrong(where, ": \"brush\" is possible for \"edits\" only");
-                auto made = brush(*strokes, where + ": \"brush\"");
-                if (!made) return made.error();
+                SINEW_TRY_LET(auto made, brush(*strokes, where + ": \"brush\""));
                 if (std::all_of(one.begin(), one.end(), [](float s) { return s == 1; })) one.clear();
-                out.brushes.push_back({std::move(*made), std::move(one)});
+                out.brushes.push_back({std::move(made), std::move(one)});
                 one.clear();
             }
             if (const auto region = list[i].find("joints"); region != list[i].end()) {
@@ -163,13 +160,9 @@ private:
                     return wrong(where,
                                  ": \"joints\" selects by weight, which is possible for \"edits\" only, and in a "
                                  "selection of one object");
-                auto found = joints(*region, where + ": \"joints\"");
-                if (!found) return found.error();
-                out.region = std::move(*found);
+                SINEW_TRY_LET(out.region, joints(*region, where + ": \"joints\""));
                 if (const auto above = list[i].find("above"); above != list[i].end()) {
-                    const auto x = number(*above, where + ": \"above\"", 0, 1);
-                    if (!x) return x.error();
-                    out.above = *x;
+                    SINEW_TRY_LET(out.above, number(*above, where + ": \"above\"", 0, 1));
                 }
             }
             for (std::size_t v = 0; v < one.size(); ++v) out.share[v] = std::max(out.share[v], one[v]);
@@ -182,11 +175,9 @@ private:
     /// Multiplies `share` by the selection of every key of the object.
     Status narrow(const json& value, const std::string& place, std::vector<float>& share) {
         if (!value.is_object()) return wrong(place, " must be an object or a list of objects");
-        if (Status ok = known_keys(
-                value, place,
-                {"vertices", "box", "sphere", "brush", "mesh", "material", "paint", "joints", "above", "not"});
-            !ok)
-            return ok;
+        SINEW_TRY(known_keys(
+            value, place,
+            {"vertices", "box", "sphere", "brush", "mesh", "material", "paint", "joints", "above", "not"}));
         if (value.contains("above") && !value.contains("joints"))
             return wrong(place, ": \"above\" goes with \"joints\"");
         for (const auto& [key, x] : value.items()) {
@@ -197,9 +188,8 @@ private:
             if (key == "sphere") ok = sphere(x, where, share);
             if (key == "mesh" || key == "material") ok = surfaces(x, where, key == "mesh", share);
             if (key == "paint") {
-                const auto paint = painted(x, where);
-                if (!paint) return paint.error();
-                for (std::size_t v = 0; v < share.size(); ++v) share[v] *= (*paint)[v];
+                SINEW_TRY_LET(const auto paint, painted(x, where));
+                for (std::size_t v = 0; v < share.size(); ++v) share[v] *= paint[v];
             }
             if (key == "not") {
                 std::vector<float> other(share.size(), 1);
@@ -249,13 +239,12 @@ private:
     Status box(const json& value, const std::string& place, std::vector<float>& share) const {
         if (!value.is_array() || value.size() != 2)
             return wrong(place, " must be two corners [[x, y, z], [x, y, z]]");
-        const auto a = point(value[0], place), b = point(value[1], place);
-        if (!a) return a.error();
-        if (!b) return b.error();
+        SINEW_TRY_LET(const auto a, point(value[0], place));
+        SINEW_TRY_LET(const auto b, point(value[1], place));
         const auto within = [](float x, float p, float q) { return x >= std::min(p, q) && x <= std::max(p, q); };
         keep(share, [&](std::size_t v) {
             const Vec3& p = scene_.positions[v];
-            return within(p.x, a->x, b->x) && within(p.y, a->y, b->y) && within(p.z, a->z, b->z);
+            return within(p.x, a.x, b.x) && within(p.y, a.y, b.y) && within(p.z, a.z, b.z);
         });
         return Done{};
     }
@@ -263,14 +252,12 @@ private:
     Status sphere(const json& value, const std::string& place, std::vector<float>& share) const {
         if (!value.is_object() || !value.contains("center") || !value.contains("radius"))
             return wrong(place, " must be {\"center\": [x, y, z], \"radius\": r}");
-        if (Status ok = known_keys(value, place, {"center", "radius"}); !ok) return ok;
-        const auto centre = point(value["center"], place + ": \"center\"");
-        if (!centre) return centre.error();
-        const auto radius = number(value["radius"], place + ": \"radius\"", 0, 1e38);
-        if (!radius) return radius.error();
+        SINEW_TRY(known_keys(value, place, {"center", "radius"}));
+        SINEW_TRY_LET(const auto centre, point(value["center"], place + ": \"center\""));
+        SINEW_TRY_LET(const auto radius, number(value["radius"], place + ": \"radius\"", 0, 1e38));
         keep(share, [&](std::size_t v) {
             const Vec3& p = scene_.positions[v];
-            return std::hypot(double{p.x} - centre->x, double{p.y} - centre->y, double{p.z} - centre->z) <= *radius;
+            return std::hypot(double{p.x} - centre.x, double{p.y} - centre.y, double{p.z} - centre.z) <= radius;
         });
         return Done{};
     }
@@ -278,19 +265,14 @@ private:
     Result<Brush> brush(const json& value, const std::string& place) const {
         if (!value.is_object() || !value.contains("points") || !value.contains("radius"))
             return wrong(place, " must be {\"points\": [[x, y, z], …], \"radius\": r, …}");
-        if (Status ok = known_keys(value, place,
-                                   {"points", "radius", "strength", "strengths", "facing", "curve", "through"});
-            !ok)
-            return ok.error();
+        SINEW_TRY(
+            known_keys(value, place, {"points", "radius", "strength", "strengths", "facing", "curve", "through"}));
         Brush out;
-        const auto radius = number(value["radius"], place + ": \"radius\"", 1e-30, 1e38);
-        if (!radius) return radius.error();
-        out.radius = *radius;
+        SINEW_TRY_LET(out.radius, number(value["radius"], place + ": \"radius\"", 1e-30, 1e38));
         double strength = 1;
         if (const auto all = value.find("strength"); all != value.end()) {
-            const auto x = number(*all, place + ": \"strength\"", 0, 1);
-            if (!x) return x.error();
-            strength = *x;
+            SINEW_TRY_LET(const auto x, number(*all, place + ": \"strength\"", 0, 1));
+            strength = x;
         }
         const json& points = value["points"];
         if (!points.is_array() || points.empty()) return wrong(place, ": \"points\" must be a list of [x, y, z]");
@@ -309,19 +291,13 @@ private:
         for (std::size_t i = 0; i < points.size(); ++i) {
             Brush::Dab dab;
             const auto at = [&](const char* key) { return place + ": \"" + key + "\" " + std::to_string(i + 1); };
-            const auto centre = point(points[i], at("points"));
-            if (!centre) return centre.error();
-            dab.place = *centre;
+            SINEW_TRY_LET(dab.place, point(points[i], at("points")));
             if (*facing) {
-                const auto side = point((**facing)[i], at("facing"));
-                if (!side) return side.error();
-                dab.facing = *side;
+                SINEW_TRY_LET(dab.facing, point((**facing)[i], at("facing")));
             }
             double own = 1;
             if (*strengths) {
-                const auto x = number((**strengths)[i], at("strengths"), 0, 1);
-                if (!x) return x.error();
-                own = *x;
+                SINEW_TRY_LET(own, number((**strengths)[i], at("strengths"), 0, 1));
             }
             dab.strength = static_cast<float>(strength * own);
             out.dabs.push_back(dab);
@@ -340,9 +316,7 @@ private:
                 return wrong(place, ": \"curve\" must be smooth, linear, sharp, dome or constant");
             out.curve = found->second;
         }
-        const auto through = flag(value, "through", place);
-        if (!through) return through.error();
-        out.through = *through;
+        SINEW_TRY_LET(out.through, flag(value, "through", place));
         return out;
     }
 
@@ -354,10 +328,9 @@ private:
     }
 
     Status surfaces(const json& value, const std::string& place, bool by_mesh, std::vector<float>& share) const {
-        const auto globs = names(value, place);
-        if (!globs) return globs.error();
+        SINEW_TRY_LET(const auto globs, names(value, place));
         std::vector<bool> in(share.size(), false);
-        for (const std::string& glob : *globs) {
+        for (const std::string& glob : globs) {
             bool found = false;
             for (const Primitive& p : scene_.primitives) {
                 const std::string& name = by_mesh ? p.mesh : p.material;
@@ -388,9 +361,7 @@ private:
         if (channel == std::string::npos)
             return wrong(place, " must be a channel of the vertex colours: r, g, b or a");
         if (!frames_) {
-            auto read = shading_frames(scene_);
-            if (!read) return read.error();
-            frames_ = std::move(*read);
+            SINEW_TRY_LET(frames_, shading_frames(scene_));
         }
         if (frames_->colours.empty()) return wrong(place, ": the file has no vertex colours (COLOR_0)");
         std::vector<float> out(scene_.positions.size());
@@ -410,10 +381,8 @@ private:
 
     // Ranges depend on the law and are checked where the map is used.
     Status falloff(const json& entry, const std::string& place) {
-        if (Status ok = known_keys(
-                entry, place, {"value", "values", "hardness", "joints", "select", "paint", "from", "to", "angles"});
-            !ok)
-            return ok;
+        SINEW_TRY(known_keys(entry, place,
+                             {"value", "values", "hardness", "joints", "select", "paint", "from", "to", "angles"}));
         if (entry.contains("value") + entry.contains("values") + entry.contains("paint") +
                 entry.contains("angles") + entry.contains("hardness") !=
             1)
@@ -428,26 +397,22 @@ private:
                 return wrong(place,
                              ": \"hardness\" goes with \"joints\", and without \"select\": for vertices give "
                              "\"value\"");
-            const auto value = number(*hardness, place + ": \"hardness\"", 0, 1);
-            if (!value) return value.error();
-            return of_joints(*value, entry, place, out_.falloff.hardness_of_joint);
+            SINEW_TRY_LET(const auto value, number(*hardness, place + ": \"hardness\"", 0, 1));
+            return of_joints(value, entry, place, out_.falloff.hardness_of_joint);
         }
         if (by_joint && (entry.contains("select") || !entry.contains("value")))
             return wrong(place,
                          ": \"joints\" go with \"value\", \"hardness\" or \"angles\", and with \"select\" only "
                          "beside \"angles\"");
         if (by_joint) {
-            const auto value = number(entry["value"], place + ": \"value\"", 0, 1e38);
-            if (!value) return value.error();
-            return of_joints(*value, entry, place, out_.falloff.of_joint);
+            SINEW_TRY_LET(const auto value, number(entry["value"], place + ": \"value\"", 0, 1e38));
+            return of_joints(value, entry, place, out_.falloff.of_joint);
         }
-        const auto selected = select(entry, place, false);
-        if (!selected) return selected.error();
+        SINEW_TRY_LET(const auto selected, select(entry, place, false));
         std::vector<float> value(scene_.positions.size());
         if (const auto one = entry.find("value"); one != entry.end()) {
-            const auto x = number(*one, place + ": \"value\"", 0, 1e38);
-            if (!x) return x.error();
-            value.assign(value.size(), *x);
+            SINEW_TRY_LET(const auto x, number(*one, place + ": \"value\"", 0, 1e38));
+            value.assign(value.size(), x);
         } else if (const auto list = entry.find("values"); list != entry.end()) {
             if (!list->is_array() || list->size() != value.size())
                 return wrong(place, ": \"values\" must be a list of " + std::to_string(value.size()) +
@@ -457,34 +422,28 @@ private:
                     value[v] = NAN;
                     continue;
                 }
-                const auto x = number((*list)[v], place + ": \"values\" " + std::to_string(v), 0, 1e38);
-                if (!x) return x.error();
-                value[v] = *x;
+                SINEW_TRY_LET(value[v], number((*list)[v], place + ": \"values\" " + std::to_string(v), 0, 1e38));
             }
         } else {
-            const auto paint = painted(entry["paint"], place + ": \"paint\"");
-            if (!paint) return paint.error();
+            SINEW_TRY_LET(const auto paint, painted(entry["paint"], place + ": \"paint\""));
             float ends[2] = {0, 1};
             for (const int k : {0, 1})
                 if (const auto end = entry.find(k ? "to" : "from"); end != entry.end()) {
-                    const auto x = number(*end, place + (k ? ": \"to\"" : ": \"from\""), 0, 1e38);
-                    if (!x) return x.error();
-                    ends[k] = *x;
+                    SINEW_TRY_LET(ends[k], number(*end, place + (k ? ": \"to\"" : ": \"from\""), 0, 1e38));
                 }
-            for (std::size_t v = 0; v < value.size(); ++v) value[v] = ends[0] + (*paint)[v] * (ends[1] - ends[0]);
+            for (std::size_t v = 0; v < value.size(); ++v) value[v] = ends[0] + paint[v] * (ends[1] - ends[0]);
         }
         std::vector<float>& map = falloff_of_vertices();
         for (std::size_t v = 0; v < map.size(); ++v)
-            if (selected->share[v] >= 0.5f && !std::isnan(value[v])) map[v] = value[v];
+            if (selected.share[v] >= 0.5f && !std::isnan(value[v])) map[v] = value[v];
         return Done{};
     }
 
     // The value for the named joints.
     Status of_joints(float value, const json& entry, const std::string& place, std::vector<float>& map) const {
-        const auto list = joints(entry["joints"], place + ": \"joints\"");
-        if (!list) return list.error();
+        SINEW_TRY_LET(const auto list, joints(entry["joints"], place + ": \"joints\""));
         map.resize(scene_.skeleton.joints.size(), NAN);
-        for (const std::uint32_t j : *list) map[j] = value;
+        for (const std::uint32_t j : list) map[j] = value;
         return Done{};
     }
 
@@ -501,18 +460,16 @@ private:
                 return wrong(place, rule);
             made.keys.push_back(pair);
         }
-        const auto list = joints(entry["joints"], place + ": \"joints\"");
-        if (!list) return list.error();
+        SINEW_TRY_LET(const auto list, joints(entry["joints"], place + ": \"joints\""));
         if (entry.contains("select")) {
             // With several joints, only the last would count.
-            if (list->size() != 1)
+            if (list.size() != 1)
                 return wrong(place, ": with \"select\", \"joints\" must be one joint, and " +
-                                        std::to_string(list->size()) + " are called so");
-            auto selected = select(entry, place, false);
-            if (!selected) return selected.error();
-            made.selection = std::move(selected->share);
+                                        std::to_string(list.size()) + " are called so");
+            SINEW_TRY_LET(auto selected, select(entry, place, false));
+            made.selection = std::move(selected.share);
         }
-        for (const std::uint32_t j : *list) {
+        for (const std::uint32_t j : list) {
             made.joint = j;
             out_.angles.push_back(made);
         }
@@ -520,16 +477,14 @@ private:
     }
 
     Status rigid(const json& entry, const std::string& place) {
-        if (Status ok = known_keys(entry, place, {"joints", "select"}); !ok) return ok;
+        SINEW_TRY(known_keys(entry, place, {"joints", "select"}));
         if (!entry.contains("joints") || !entry.contains("select"))
             return wrong(place, " needs \"select\" (which vertices) and \"joints\" (what drives them)");
-        auto list = joints(entry["joints"], place + ": \"joints\"");
-        if (!list) return list.error();
-        const auto selected = select(entry, place, false);
-        if (!selected) return selected.error();
+        SINEW_TRY_LET(auto list, joints(entry["joints"], place + ": \"joints\""));
+        SINEW_TRY_LET(const auto selected, select(entry, place, false));
         RigidRegion region;
-        region.joints = std::move(*list);
-        for (const float s : selected->share) region.vertices.push_back(s >= 0.5f);
+        region.joints = std::move(list);
+        for (const float s : selected.share) region.vertices.push_back(s >= 0.5f);
         out_.rigid.push_back(std::move(region));
         return Done{};
     }
@@ -538,15 +493,13 @@ private:
         if (!entry.is_object()) return wrong("lock", " must be an object with \"joints\", \"select\" or both");
         SINEW_TRY(known_keys(entry, "lock", {"joints", "select"}));
         if (const auto which = entry.find("joints"); which != entry.end()) {
-            const auto list = joints(*which, "lock: \"joints\"");
-            if (!list) return list.error();
+            SINEW_TRY_LET(const auto list, joints(*which, "lock: \"joints\""));
             out_.locks.joints.assign(scene_.skeleton.joints.size(), false);
-            for (const std::uint32_t j : *list) out_.locks.joints[j] = true;
+            for (const std::uint32_t j : list) out_.locks.joints[j] = true;
         }
         if (entry.contains("select")) {
-            const auto selected = select(entry, "lock", false);
-            if (!selected) return selected.error();
-            for (const float s : selected->share) out_.locks.vertices.push_back(s >= 0.5f);
+            SINEW_TRY_LET(const auto selected, select(entry, "lock", false));
+            for (const float s : selected.share) out_.locks.vertices.push_back(s >= 0.5f);
         }
         return Done{};
     }
@@ -659,9 +612,7 @@ private:
         auto selected = select(entry, place, true);
         if (!selected) return selected.error();
         if (const auto locked = entry.find("locked"); locked != entry.end()) {
-            auto list = joints(*locked, place + ": \"locked\"");
-            if (!list) return list.error();
-            e.locked = std::move(*list);
+            SINEW_TRY_LET(e.locked, joints(*locked, place + ": \"locked\""));
         }
         const auto symmetric = flag(entry, "symmetric", place);
         if (!symmetric) return symmetric.error();
@@ -688,21 +639,18 @@ private:
 
 Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name,
                                 const Context* context) {
-    const Result<json> document = parse_json(text, name, context);
-    if (!document) return document.error();
-    return EditsReader(scene, name).read(*document);
+    SINEW_TRY_LET(const json document, parse_json(text, name, context));
+    return EditsReader(scene, name).read(document);
 }
 
 Result<WeightEdit> parse_edit(const Scene& scene, std::string_view text, const std::string& name) {
-    const Result<json> document = parse_json(text, name);
-    if (!document) return document.error();
-    return EditsReader(scene, name).read_edit(*document);
+    SINEW_TRY_LET(const json document, parse_json(text, name));
+    return EditsReader(scene, name).read_edit(document);
 }
 
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path, const Context* context) {
-    const auto bytes = read_file(path, context);
-    if (!bytes) return bytes.error();
-    return parse_edits(scene, as_text(*bytes), path.string(), context);
+    SINEW_TRY_LET(const auto bytes, read_file(path, context));
+    return parse_edits(scene, as_text(bytes), path.string(), context);
 }
 
 }  // namespace sinew::io

@@ -271,15 +271,15 @@ private:
     /// All else is a point's.
     void join() {
         const std::size_t width = layers_.size() + 1;
-        std::vector<std::uint32_t> places, vertex_of_corner(corners_.size(), none_);
-        newest_.assign(points_.size(), none_);
+        std::vector<std::uint32_t> places, vertex_of_corner(corners_.size(), no_index);
+        newest_.assign(points_.size(), no_index);
         for (std::uint32_t p = 0; p < out_.parts.size(); ++p) {
             ForeignMesh& part = out_.parts[p];
             const auto first = static_cast<std::uint32_t>(vertices_.size());
             const auto vertex_of = [&](std::uint32_t corner) {
                 const std::uint32_t point = corners_[corner];
                 const Places own = places_of(corner);
-                for (std::uint32_t v = newest_[point]; v != none_ && v >= first; v = vertices_[v].before) {
+                for (std::uint32_t v = newest_[point]; v != no_index && v >= first; v = vertices_[v].before) {
                     const std::uint32_t* const other = &places[(v - first) * width];
                     std::size_t k = 0;
                     while (k < layers_.size() && layers_[k]->same(own[k], other[k])) ++k;
@@ -294,7 +294,7 @@ private:
             for (Triangle& triangle : part.triangles)
                 for (std::uint32_t& corner : triangle) {
                     std::uint32_t& known = vertex_of_corner[corner];
-                    if (known == none_ || known < first) known = vertex_of(corner);
+                    if (known == no_index || known < first) known = vertex_of(corner);
                     corner = known - first;
                 }
             fill(part, places);
@@ -336,7 +336,7 @@ private:
                 continue;
             }
             const auto point = static_cast<std::size_t>(points[k]);
-            for (std::uint32_t v = newest_[point]; v != none_; v = vertices_[v].before)
+            for (std::uint32_t v = newest_[point]; v != no_index; v = vertices_[v].before)
                 put(vertices_[v].part, vertices_[v].vertex, k);
         }
     }
@@ -463,10 +463,9 @@ private:
     }
 
     static constexpr std::size_t missing = FbxObjects::missing;
-    static constexpr std::uint32_t none_ = 0xffffffffu;
     struct Vertex {
         std::uint32_t part = 0, vertex = 0;
-        std::uint32_t before = none_;  // of the same point
+        std::uint32_t before = no_index;  // of the same point
     };
 
     const FbxObjects& objects_;

@@ -303,12 +303,12 @@ private:
         };
         std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(equal)> known(
             mesh.positions.size() / 3, hash, equal);
-        std::vector<std::uint32_t> to(mesh.positions.size(), 0xffffffffu);
+        std::vector<std::uint32_t> to(mesh.positions.size(), no_index);
         for (const Triangle& t : mesh.triangles) {
             Triangle triangle{};
             for (std::size_t k = 0; k < 3; ++k) {
                 std::uint32_t& place = to[t[k]];
-                if (place == 0xffffffffu) {
+                if (place == no_index) {
                     const auto [found, added] = known.emplace(t[k], static_cast<std::uint32_t>(out.from.size()));
                     if (added) out.from.push_back(t[k]);
                     place = found->second;

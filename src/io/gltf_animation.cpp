@@ -100,20 +100,19 @@ Result<Animation::Sampler> AnimationReader::read_sampler(const Json& json, const
         out.mode = Mode::cubic;
     else if (!mode.empty() && mode != "LINEAR")
         return document_.error(place + ": unknown interpolation \"" + printable(mode) + "\"");
-    const auto times = accessors_.read(*input, place + ": input");
-    if (!times) return times.error();
+    SINEW_TRY_LET(const auto times, accessors_.read(*input, place + ": input"));
     const auto values = accessors_.read(*output, place + ": output");
     if (!values) return values.error();
     // Samplers may share accessors, so a small file can request any amount.
-    const std::size_t cost = times->count + values->count * values->width;
+    const std::size_t cost = times.count + values->count * values->width;
     if (cost > budget_)
         return document_.error(
             place +
             ": the animations of the file share keys and have too many of them in total (remove animations)");
     budget_ -= cost;
-    if (times->width != 1 || times->component != Component::f32)
+    if (times.width != 1 || times.component != Component::f32)
         return document_.error(place + ": input must be SCALAR of floats");
-    out.times = as_floats(*times, false);
+    out.times = as_floats(times, false);
     out.values = as_floats(*values, values->component != Component::f32);
     for (std::size_t k = 0; k < out.times.size(); ++k)
         if (!std::isfinite(out.times[k]) || (k > 0 && out.times[k] < out.times[k - 1]))

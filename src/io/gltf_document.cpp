@@ -238,9 +238,7 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     const auto cancelled = [&] { return context && context->cancel; };
     if (cancelled()) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
     SINEW_TRY(document->take(json_tree_bytes(document->text), "its JSON"));
-    auto json = parse_json(document->text, name);
-    if (!json) return json.error();
-    document->json = std::move(*json);
+    SINEW_TRY_LET(document->json, parse_json(document->text, name));
     SINEW_TRY(check_shape(*document));
 
     const Json* first = document->at("buffers", 0);

@@ -91,8 +91,7 @@ Status MeshReader::read_primitive(const Json& primitive, PrimitiveRef ref, std::
                                   const Matrix& to_scene, const std::string& place) {
     PrimitiveSource source{primitive, place, {}, has_extension(primitive, draco_extension)};
     if (source.compressed) {
-        SINEW_TRY_LET(auto decoded, read_draco(document_, primitive, place));
-        source.draco = std::move(decoded);
+        SINEW_TRY_LET(source.draco, read_draco(document_, primitive, place));
         budget_ += source.draco.indices.count;  // Draco compresses far better than the budget allows for
     }
     SINEW_TRY_LET(const auto block_index, find_or_read_block(source, skin, to_scene));
@@ -196,12 +195,11 @@ Result<std::optional<std::vector<std::uint32_t>>> MeshReader::read_indices(const
     const std::string asker = source.place + ": indices";
     const auto index = whole(accessor);
     if (!index) return document_.error(asker + " must be an accessor's index");
-    const auto elements = accessors_.read(*index, asker);
-    if (!elements) return elements.error();
-    if (elements->width != 1 || elements->component == Component::f32 || elements->component == Component::i8 ||
-        elements->component == Component::i16)
+    SINEW_TRY_LET(const auto elements, accessors_.read(*index, asker));
+    if (elements.width != 1 || elements.component == Component::f32 || elements.component == Component::i8 ||
+        elements.component == Component::i16)
         return document_.error(asker + " must be SCALAR u8, u16 or u32");
-    return std::optional(as_unsigned(*elements));
+    return std::optional(as_unsigned(elements));
 }
 
 void MeshReader::add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
@@ -323,9 +321,8 @@ Status MeshReader::finish() {
                 std::to_string(lost.vertices[0]) + ")");
         }
     }
-    const auto shown = read_morphs(document_);
-    if (!shown) return shown.error();
-    for (const MorphTarget& morph : *shown)
+    SINEW_TRY_LET(const auto shown, read_morphs(document_));
+    for (const MorphTarget& morph : shown)
         for (std::size_t i = 0; i < morph.offsets.size(); ++i) {
             Vec3& p = scene_.positions[morph.first_vertex + i];
             const Vec3& d = morph.offsets[i];

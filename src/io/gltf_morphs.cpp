@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 
@@ -71,20 +72,19 @@ private:
         if (!position) return Done{};
         const auto accessor = whole(position);
         if (!accessor) return document_.error(place + ": POSITION must be an accessor's index");
-        const auto elements = accessors_.read(*accessor, place);
-        if (!elements) return elements.error();
-        if (elements->width != 3 || elements->count != block.vertex_count)
+        SINEW_TRY_LET(const auto elements, accessors_.read(*accessor, place));
+        if (elements.width != 3 || elements.count != block.vertex_count)
             return document_.error(place + " must have an offset for each of " +
                                    std::to_string(block.vertex_count) + " vertices");
-        if (elements->count > budget_)  // targets may share accessors, so a small file can list any number of them
+        if (elements.count > budget_)  // targets may share accessors, so a small file can list any number of them
             return document_.error(place +
                                    ": the shapes of the file share data and have too many vertices in total");
-        budget_ -= elements->count;
-        const auto values = as_floats(*elements, elements->normalized);
+        budget_ -= elements.count;
+        const auto values = as_floats(elements, elements.normalized);
         MorphTarget morph;
         morph.first_vertex = block.first_vertex;
         morph.weight = weight;
-        for (std::size_t i = 0; i < elements->count; ++i)
+        for (std::size_t i = 0; i < elements.count; ++i)
             morph.offsets.push_back(
                 to_vec3(direction(block.to_scene_of(i), {values[3 * i], values[3 * i + 1], values[3 * i + 2]})));
         // Normals are for shading only: if they cannot be read, the shape is still used.

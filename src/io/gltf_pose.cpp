@@ -108,13 +108,12 @@ Result<std::vector<PoseClip>> pose_clips(const Scene& scene) {
     AnimationReader reader(document);
     const Matrix from_world = inverse(bind_to_world(document.rig, scene.skeleton)).value_or(Matrix{});
     for (std::size_t i = 0; i < document.count("animations"); ++i) {
-        const auto animation = reader.read(i);
-        if (!animation) return animation.error();
+        SINEW_TRY_LET(const auto animation, reader.read(i));
         PoseClip clip{string_of(member(*document.at("animations", i), "name")), true, {}};
         std::set<double> times;
-        for (const Animation::Channel& channel : animation->channels) {
+        for (const Animation::Channel& channel : animation.channels) {
             if (channel.path == Path::weights) continue;
-            const Animation::Sampler& s = animation->samplers.at(channel.sampler);
+            const Animation::Sampler& s = animation.samplers.at(channel.sampler);
             clip.step = clip.step && s.mode == Mode::step;
             for (const float t : s.times) times.insert(std::max(0.0, double{t}));
             const double length = double{s.times.back()} - s.times.front();
@@ -126,7 +125,7 @@ Result<std::vector<PoseClip>> pose_clips(const Scene& scene) {
         if (poses > most) return document.error("its animations have too many keys to be taken along");
         for (const double t : times) {
             std::map<std::size_t, std::vector<double>> weights;
-            const auto world = worlds(document.rig, local_at(document, *animation, t, weights));
+            const auto world = worlds(document.rig, local_at(document, animation, t, weights));
             clip.keys.push_back({t, joint_poses(scene.skeleton, skinning_of(scene, world, from_world))});
         }
         out.push_back(std::move(clip));

@@ -56,8 +56,7 @@ public:
             }
         }
         if (const auto index = whole(member(primitive, "indices")); index && !out.indices) {
-            SINEW_TRY_LET(auto elements, accessors_.read(*index, place + ": indices"));
-            out.indices = std::move(elements);
+            SINEW_TRY_LET(out.indices, accessors_.read(*index, place + ": indices"));
             out.indices_accessor = *index;
         }
         return out;
@@ -565,9 +564,8 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
         }
     }
     if (out.normals.empty()) return out;
-    const auto shown = read_morphs(document);
-    if (!shown) return shown.error();
-    for (const MorphTarget& morph : *shown)
+    SINEW_TRY_LET(const auto shown, read_morphs(document));
+    for (const MorphTarget& morph : shown)
         for (std::size_t i = 0; i < morph.normals.size(); ++i) {
             Vec3& n = out.normals[morph.first_vertex + i];
             const Vec3& d = morph.normals[i];

@@ -237,16 +237,15 @@ Status add_clip_data(const Request& request, Plan& plan) {
     if (!request.options.clips.empty() && animations && !animations->is_array())
         return request.document.error("animations must be an array");
     for (const PoseClip& clip : request.options.clips) {
-        Result<std::vector<NodeTrack>> tracks = node_tracks(request.scene, clip, plan.report.notes);
-        if (!tracks) return tracks.error();
-        if (tracks->empty()) {
+        SINEW_TRY_LET(std::vector<NodeTrack> tracks, node_tracks(request.scene, clip, plan.report.notes));
+        if (tracks.empty()) {
             plan.report.notes.push_back("animation " + json_string(clip.name) + " moves no joint: left out");
             continue;
         }
         std::vector<float> times;
         for (const PoseKey& key : clip.keys) times.push_back(static_cast<float>(key.time));
         ClipPlan out{&clip, add_floats(plan, times, "SCALAR", 1, true), {}};
-        for (NodeTrack& track : *tracks) {
+        for (NodeTrack& track : tracks) {
             const std::size_t values = track.width == 4 ? add_floats(plan, track.values, "VEC4", 4, false)
                                                         : add_floats(plan, track.values, "VEC3", 3, false);
             out.tracks.emplace_back(std::move(track), values);
@@ -383,12 +382,11 @@ Result<NewAccessor> moved_attribute(const Request& request, AccessorReader& acce
                                     const std::vector<Matrix>& moves, const std::string& name, std::size_t accessor,
                                     bool offsets) {
     const std::string place = name + " of a mesh in another pose";
-    const auto elements = accessors.read(accessor, place);
-    if (!elements) return elements.error();
+    SINEW_TRY_LET(const auto elements, accessors.read(accessor, place));
     const std::size_t width = name == "TANGENT" && !offsets ? 4 : 3;
-    if (elements->width != width || elements->count != block.vertex_count)
+    if (elements.width != width || elements.count != block.vertex_count)
         return request.document.error(place + ": accessor " + std::to_string(accessor) + " does not fit");
-    const std::vector<float> values = as_floats(*elements, elements->normalized);
+    const std::vector<float> values = as_floats(elements, elements.normalized);
     NewAccessor added;
     added.type = width == 4 ? "VEC4" : "VEC3";
     added.count = block.vertex_count;
@@ -421,17 +419,16 @@ Status rewrite_matrices(const Request& request, Plan& plan) {
     AccessorReader accessors(request.document);
     for (const auto& [s, matrices] : plan.other_matrices) {
         const std::size_t number = request.rig().skins[s].number;
-        auto read = read_skin(request.document, accessors, number);
-        if (!read) return read.error();
+        SINEW_TRY_LET(auto read, read_skin(request.document, accessors, number));
         NewAccessor added;
         added.type = "MAT4";
-        added.count = read->nodes.size();
+        added.count = read.nodes.size();
         added.target = 0;
         if (const Json* old = member(*request.document.at("skins", number), "inverseBindMatrices"))
             if (const auto index = whole(old); index && *index < request.document.count("accessors"))
                 added.replaces = *index;
-        for (const auto& [place, matrix] : matrices) read->inverse_bind[place] = matrix;
-        for (const Matrix& bind : read->inverse_bind)
+        for (const auto& [place, matrix] : matrices) read.inverse_bind[place] = matrix;
+        for (const Matrix& bind : read.inverse_bind)
             for (const double value : bind.m) append_floats(added, std::array{static_cast<float>(value)});
         plan.rewritten_skins.emplace_back(number, plan.added.size());
         plan.added.push_back(std::move(added));

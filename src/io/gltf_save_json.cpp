@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base64.h"
+#include "core/try.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_save.h"
 #include "io/json_text.h"
@@ -449,9 +450,7 @@ Result<SavedFile> write_json(const Request& request, Plan& plan) {
     const std::string text = editor.text();
     const auto* raw = reinterpret_cast<const std::byte*>(text.data());
     if (request.glb) {
-        auto bytes = assemble_glb(request, plan, {raw, text.size()}, bin);
-        if (!bytes) return bytes.error();
-        file.bytes = std::move(*bytes);
+        SINEW_TRY_LET(file.bytes, assemble_glb(request, plan, {raw, text.size()}, bin));
     } else {
         file.bytes.assign(raw, raw + text.size());
         for (std::size_t c = 0; c < request.document.chunks.size(); ++c)

@@ -128,8 +128,7 @@ private:
     }
 
     Status read_used_skins() {
-        SINEW_TRY_LET(auto used_skins, read_skins(document_, accessors_, scene_));
-        used_skins_ = std::move(used_skins);
+        SINEW_TRY_LET(used_skins_, read_skins(document_, accessors_, scene_));
         return Done{};
     }
 
@@ -146,9 +145,8 @@ private:
     Result<std::vector<std::size_t>> joints_of_largest_skin() {
         std::vector<std::size_t> largest;
         for (std::size_t i = 0; i < document_.count("skins"); ++i) {
-            auto skin = read_skin(document_, accessors_, i);
-            if (!skin) return skin.error();
-            if (skin->nodes.size() > largest.size()) largest = std::move(skin->nodes);
+            SINEW_TRY_LET(auto skin, read_skin(document_, accessors_, i));
+            if (skin.nodes.size() > largest.size()) largest = std::move(skin.nodes);
         }
         std::vector<std::size_t> joints;
         for (const std::size_t n : largest)
@@ -201,8 +199,7 @@ private:
         rig_.source = RigSource::nodes;
         std::vector<std::size_t> joints;
         if (document_.count("skins") > 0) {
-            SINEW_TRY_LET(auto found, joints_of_largest_skin());
-            joints = std::move(found);
+            SINEW_TRY_LET(joints, joints_of_largest_skin());
         } else {
             joints = find_skeleton_nodes(document_);
             if (joints.empty())
@@ -270,8 +267,7 @@ private:
             const std::size_t skin = used_skins_.place.at(*whole(member(node, "skin")));
             const auto [at, is_new] = written.try_emplace({*mesh, rig_.skins[skin].joints}, *mesh);
             if (is_new && !used.insert(*mesh).second) {
-                SINEW_TRY_LET(const auto copy, copy_of(*mesh, n));
-                at->second = copy;
+                SINEW_TRY_LET(at->second, copy_of(*mesh, n));
                 if (copies++ == 0) first_copied = name_of(*document_.at("meshes", *mesh), "mesh", *mesh);
             }
             if (at->second != *mesh) rig_.skinned_nodes.push_back({n, at->second, skin});
@@ -351,8 +347,7 @@ private:
             }
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
-                SINEW_TRY_LET(const auto copy, copy_of(*mesh, n));
-                written = copy;
+                SINEW_TRY_LET(written, copy_of(*mesh, n));
             }
             const std::size_t before = scene_.primitives.size();
             SINEW_TRY(meshes_.read(*mesh, written, skin, nodes_.world[n], determinant(nodes_.world[n]) < 0));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_joints.h"
 #include "io/gltf_scene.h"
@@ -80,18 +81,15 @@ std::size_t count_moved(const Skeleton& skeleton, const Rig& rig) {
 }  // namespace
 
 Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context) {
-    Result<Scene> scene =
-        has_skinned_mesh(*document) ? read_scene(document, {}, context) : read_skeleton_alone(document);
-    if (!scene) return scene.error();
+    SINEW_TRY_LET(Scene scene,
+                  has_skinned_mesh(*document) ? read_scene(document, {}, context) : read_skeleton_alone(document));
     std::vector<PoseClip> clips;
     if (with_clips) {
-        auto read = pose_clips(*scene);
-        if (!read) return read.error();
-        clips = std::move(*read);
+        SINEW_TRY_LET(clips, pose_clips(scene));
     }
     const Rig& rig = document->rig;
-    const Matrix to_world = bind_to_world(rig, scene->skeleton);
-    SkeletonFile out = in_the_world(*scene, to_world);
+    const Matrix to_world = bind_to_world(rig, scene.skeleton);
+    SkeletonFile out = in_the_world(scene, to_world);
     const double scale = std::cbrt(std::abs(determinant(to_world)));
     for (PoseClip& clip : clips)
         for (PoseKey& key : clip.keys)
@@ -103,8 +101,8 @@ Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with
     out.pose = "the bind pose of its skin";
     if (const std::size_t moved = count_moved(out.skeleton, rig))
         out.pose += ", which the nodes' rest pose differs from at " + joints_of(moved);
-    if (scene->weights)
-        if (const std::size_t left_out = leave_out_unused(out.skeleton, *scene->weights))
+    if (scene.weights)
+        if (const std::size_t left_out = leave_out_unused(out.skeleton, *scene.weights))
             out.pose += "; " + joints_of(left_out) + " without weights there do not deform";
     return out;
 }

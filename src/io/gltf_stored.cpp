@@ -24,8 +24,7 @@ public:
         out_.repeated.assign(n, 0);
         out_.other_pose.assign(n, 0);
         for (const VertexBlock& block : document_.rig.blocks)
-            if (!block.primitives.empty())
-                if (Status ok = read_block(block); !ok) return ok.error();
+            if (!block.primitives.empty()) SINEW_TRY(read_block(block));
         for (const VertexBlock& block : document_.rig.blocks)
             if (!block.to_scene_each.empty())
                 std::fill_n(out_.other_pose.begin() + block.first_vertex, block.vertex_count, std::uint8_t{1});
@@ -55,8 +54,7 @@ private:
         if (!attributes) return Done{};
         DracoMesh draco;
         if (has_extension(primitive, draco_extension)) {
-            SINEW_TRY_LET(auto decoded, read_draco(document_, primitive, "primitive"));
-            draco = std::move(decoded);
+            SINEW_TRY_LET(draco, read_draco(document_, primitive, "primitive"));
         }
         std::vector<std::vector<std::uint32_t>> joints;
         std::vector<std::vector<float>> weights;
@@ -65,13 +63,12 @@ private:
             if (!member(*attributes, ("JOINTS_" + number).c_str()) ||
                 !member(*attributes, ("WEIGHTS_" + number).c_str()))
                 break;
-            auto listed = attribute(primitive, draco, "JOINTS_" + number);
-            if (!listed) return listed.error();
+            SINEW_TRY_LET(auto listed, attribute(primitive, draco, "JOINTS_" + number));
             SINEW_TRY_LET(auto values, attribute(primitive, draco, "WEIGHTS_" + number));
-            if (listed->width != 4 || values.width != 4 || listed->count != block.vertex_count ||
+            if (listed.width != 4 || values.width != 4 || listed.count != block.vertex_count ||
                 values.count != block.vertex_count)
                 return Done{};  // load has refused it, or did not use it
-            joints.push_back(as_joints(*listed));
+            joints.push_back(as_joints(listed));
             weights.push_back(as_floats(values, values.component != Component::f32));
         }
         std::vector<std::uint32_t> row;

@@ -105,8 +105,7 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
     } else if (key == "tail") {
         joint.tail.reset();
         if (value.is_null()) return true;
-        SINEW_TRY_LET(const Vec3 end, read_point(value, place));
-        joint.tail = end;
+        SINEW_TRY_LET(joint.tail, read_point(value, place));
     } else if (key == "range") {
         joint.hard_range.reset();
         if (value.is_null()) return true;
@@ -122,9 +121,7 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
     } else if (key == "shape") {
         joint.shape.reset();
         if (value.is_null()) return true;
-        const Result<JointShape> shape = read_shape(value, place);
-        if (!shape) return shape.error();
-        joint.shape = *shape;
+        SINEW_TRY_LET(joint.shape, read_shape(value, place));
     } else if (key == "hardness") {
         joint.hardness.reset();
         if (value.is_null()) return true;
@@ -135,8 +132,7 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
     } else if (key == "plane") {
         joint.ring_normal.reset();
         if (value.is_null()) return true;
-        SINEW_TRY_LET(const Vec3 normal, read_plane(value, place, joint.axes));
-        joint.ring_normal = normal;
+        SINEW_TRY_LET(joint.ring_normal, read_plane(value, place, joint.axes));
     } else if (key == "connected") {
         joint.connected.reset();
         if (value.is_null()) return true;

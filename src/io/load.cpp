@@ -25,9 +25,8 @@ Result<std::shared_ptr<Document>> convert(const FileBytes& file, const std::stri
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
         context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
-    const auto made = read_in_own_process(bytes, name, *files, {seconds, memory}, context);
-    if (!made) return made.error();
-    return unpacked(*made, name, context);
+    SINEW_TRY_LET(const auto made, read_in_own_process(bytes, name, *files, {seconds, memory}, context));
+    return unpacked(made, name, context);
 }
 
 /// Whether a file is glTF, by its content and then its extension.
@@ -108,16 +107,15 @@ Result<Scene> load_file(const FileBytes& bytes, const std::string& name, const s
     if (bytes.bytes.empty()) return input_error(name, "the file is empty");
 
     const auto files = std::make_shared<ModelFiles>(base, context, options.follow_links);
-    auto document = document_of(bytes, name, files, context);
-    if (!document) return document.error();
+    SINEW_TRY_LET(auto document, document_of(bytes, name, files, context));
     const auto with_notes = [&](Result<Scene> scene) {
         if (!scene) return scene;
         scene->skeleton_clips = std::move(clips);
         scene->warnings.insert(scene->warnings.begin(), notes.begin(), notes.end());
         return scene;
     };
-    if (*document)
-        return with_notes(read_scene(std::move(*document),
+    if (document)
+        return with_notes(read_scene(std::move(document),
                                      {std::move(skeleton), given, options.prop, options.bind_parts,
                                       options.bind_unskinned, options.together},
                                      context));
@@ -153,11 +151,11 @@ Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& pat
     SINEW_TRY_LET(const ModelFiles::Bytes bytes, read_shared(path, context));
     const std::string name = path.string(), extension = extension_of(name);
     if (is_gltf(as_text(*bytes), extension) || !is_foreign(extension)) return std::vector<std::byte>();
-    const auto document =
-        convert(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
-    if (!document) return document.error();
-    const auto& buffers = (*document)->buffers;
-    return glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
+    SINEW_TRY_LET(
+        const auto document,
+        convert(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context));
+    const auto& buffers = document->buffers;
+    return glb_bytes(document->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
 }
 
 Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips, Context* context,
@@ -168,16 +166,15 @@ Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool 
     const bool character = as_text(*bytes).starts_with("glTF") || extension == ".gltf" || extension == ".glb" ||
                            extension == ".vrm" || is_foreign(extension);
     if (!character) return parse_skeleton_file(as_text(*bytes), name, with_clips, context);
-    auto document =
-        document_of(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
-    if (!document) return document.error();
-    return read_skeleton(std::move(*document), with_clips, context);
+    SINEW_TRY_LET(
+        auto document,
+        document_of(bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context));
+    return read_skeleton(std::move(document), with_clips, context);
 }
 
 Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context) {
-    auto file = load_skeleton_file(path, false, context);
-    if (!file) return file.error();
-    return std::move(file->skeleton);
+    SINEW_TRY_LET(auto file, load_skeleton_file(path, false, context));
+    return std::move(file.skeleton);
 }
 
 namespace {
@@ -193,17 +190,17 @@ std::string vrm_of(const Document& document) {
 Result<Contents> contents_of(const std::filesystem::path& path, Context* context, bool follow_links) {
     SINEW_TRY_LET(const ModelFiles::Bytes bytes, read_shared(path, context));
     if (bytes->empty()) return input_error(path.string(), "the file is empty");
-    const auto document = document_of(
-        bytes, path.string(), std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
-    if (!document) return document.error();
+    SINEW_TRY_LET(const auto document,
+                  document_of(bytes, path.string(),
+                              std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context));
     Contents out;
     const std::string extension = extension_of(path);
     out.format = extension.substr(std::min<std::size_t>(1, extension.size()));
     std::transform(out.format.begin(), out.format.end(), out.format.begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     out.bytes = bytes->size();
-    if (!*document) return out;
-    const Document& d = **document;
+    if (!document) return out;
+    const Document& d = *document;
     if (!is_foreign(extension)) {
         out.format = d.glb ? "GLB" : "glTF";
         if (const Json* asset = member(d.json, "asset")) {

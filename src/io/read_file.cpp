@@ -115,10 +115,9 @@ Result<std::vector<std::byte>> read_file_from(const std::filesystem::path& path,
     for (;;) {
         if (used > most) return too_large(path, context);
         if (used == bytes.size()) bytes.resize(std::max(used + kChunk, used * 2));
-        const Result<std::size_t> got = file->read(std::span(bytes).subspan(used));
-        if (!got) return got.error();
-        if (*got == 0) break;
-        used += *got;
+        SINEW_TRY_LET(const std::size_t got, file->read(std::span(bytes).subspan(used)));
+        if (got == 0) break;
+        used += got;
     }
     bytes.resize(used);
     return bytes;

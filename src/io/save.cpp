@@ -116,14 +116,14 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
     if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
     SINEW_TRY(check_output(scene, path));
     const bool glb = extension_of(path) != ".gltf";
-    auto file = extension_of(path) == ".fbx" ? write_fbx(*scene.document, scene, weights, options)
-                                             : write_document(*scene.document, scene, weights, options, glb);
-    if (!file) return file.error();
+    SINEW_TRY_LET(auto file, extension_of(path) == ".fbx"
+                                 ? write_fbx(*scene.document, scene, weights, options)
+                                 : write_document(*scene.document, scene, weights, options, glb));
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     // The model is added first and therefore renamed last: an existing model is complete.
-    SINEW_TRY(batch.add(path, file->bytes));
-    SINEW_TRY(add_companions(*scene.document, folder, file->refers_to, file->report, batch));
-    return std::move(file->report);
+    SINEW_TRY(batch.add(path, file.bytes));
+    SINEW_TRY(add_companions(*scene.document, folder, file.refers_to, file.report, batch));
+    return std::move(file.report);
 }
 
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,

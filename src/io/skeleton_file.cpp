@@ -56,9 +56,8 @@ Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fa
     const char* key = is_point ? "position" : "head";
     const auto head = entry.find(key);
     if (head == entry.end()) return Error{ErrorCode::input, where + " has no \"" + key + "\""};
-    const Result<Vec3> position = read_point(*head, where + ": \"" + key + "\"");
-    if (!position) return position.error();
-    joint.position = *position;
+    SINEW_TRY_LET(const Vec3 position, read_point(*head, where + ": \"" + key + "\""));
+    joint.position = position;
     if (is_point) {
         // A bone of length zero: with a stated tail it neither ends at a child nor is lengthened.
         joint.tail = joint.position;
@@ -229,10 +228,10 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 Result<SkeletonFile> parse_skeleton_file(std::string_view text, const std::string& name, bool with_clips,
                                          Context* context) {
     if (text.starts_with("glTF")) {
-        auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name,
-                                       std::make_shared<ModelFiles>(std::filesystem::path(), context));
-        if (!document) return document.error();
-        return read_skeleton(std::move(*document), with_clips, context);
+        SINEW_TRY_LET(auto document,
+                      parse_document(std::as_bytes(std::span(text.data(), text.size())), name,
+                                     std::make_shared<ModelFiles>(std::filesystem::path(), context)));
+        return read_skeleton(std::move(document), with_clips, context);
     }
     if (with_clips) return Error{ErrorCode::usage, name + ": skeleton JSON and TGF have no animations"};
     SINEW_TRY_LET(Skeleton skeleton, parse_skeleton(text, name));

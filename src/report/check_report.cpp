@@ -33,7 +33,7 @@ Status take_profile(std::string_view word, SkinCheckOptions& options) {
 }
 
 Status take_thresholds(std::string_view text, const std::string& name, SkinCheckOptions& options) {
-    if (Status ok = io::check_json_depth(text, name); !ok) return ok;
+    SINEW_TRY(io::check_json_depth(text, name));
     const auto rows = Json::parse(text.begin(), text.end(), nullptr, false);
     if (!rows.is_object()) return Error{ErrorCode::input, name + ": it must be a JSON object of rules and numbers"};
     for (const auto& [word, value] : rows.items()) {
