@@ -243,9 +243,17 @@ private:
             }
             file_.add(record, "Transform", {list_of(making_.scaled(skin.to_joint[j]))});
             file_.add(record, "TransformLink", {list_of(making_.scaled(skin.bind[j]))});
+            file_.add(record, "TransformAssociateModel", {list_of(making_.scaled(above_joints(skin.joints[j])))});
             file_.connect(cluster.id, all.id);
             file_.connect(animated_[skin.joints[j]].model, cluster.id);
         }
+    }
+
+    /// Where the node stands from which a joint's chain hangs. Blender makes it the armature, and puts the mesh
+    /// where this says.
+    Matrix above_joints(std::size_t node) const {
+        while (node != Rig::no_node && is_joint_[node]) node = nodes().parent[node];
+        return node == Rig::no_node ? Matrix{} : nodes().world[node];
     }
 
     static std::vector<double> list_of(const Matrix& m) { return {m.m.begin(), m.m.end()}; }

@@ -61,7 +61,7 @@ def apart(a, b):
         low = np.floor(rest / cell - 0.5).astype(int)
         near = np.array([n for step in itertools.product((0, 1), repeat=3) for n in at.get(tuple(low + step), ())], int)
         if not len(near):
-            raise RuntimeError(f"Autodesk's reader has no vertex at {rest}")
+            raise RuntimeError(f"the reader has no vertex at {rest}")
         off = np.linalg.norm(b[0][near] - rest, axis=1)
         same = near[off <= off.min() + 1e-6 * size]
         worst = max(worst, off.min(), np.linalg.norm(b[1][same] - posed, axis=1).min())

@@ -200,6 +200,31 @@ TEST(FbxMake, JointsWithoutWeightsStandWhereTheSceneHasThem) {
     }
 }
 
+// Blender makes the node above the joints an armature, and turns the mesh by what is missing here.
+TEST(FbxMake, ClustersSayWhereTheJointsHang) {
+    Maker m = quad();
+    m.json["nodes"].push_back(
+        {{"name", "up"}, {"children", {1}}, {"rotation", {-0.6, 0, 0, 0.8}}, {"translation", {0, 2, 0}}});
+    m.json["scenes"][0]["nodes"] = {0, 3};
+    const Scene scene = must_read(m);
+    const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
+    ModelFiles files;
+    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
+    std::vector<std::string> warnings;
+    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    std::size_t clusters = 0;
+    for (std::size_t o = 1; o < objects.all().size(); ++o) {
+        if (!objects[o].is("Deformer", "Cluster")) continue;
+        ++clusters;
+        const FbxRecord* const above = objects[o].record->find("TransformAssociateModel");
+        ASSERT_TRUE(above);
+        const std::vector<double> values = must(fbx.reals(*above));
+        const Matrix node = scene.document->rig.nodes.world[3];
+        for (std::size_t k = 0; k < 16; ++k) EXPECT_NEAR(values[k], node.m[k] * (k == 13 ? 100 : 1), 1e-6) << k;
+    }
+    EXPECT_EQ(clusters, 2u);
+}
+
 // A camera looks along -z in glTF and along x in FBX. Below a joint it is no end of a bone.
 TEST(FbxMake, KeepsCameras) {
     Maker m = quad();
