@@ -105,8 +105,7 @@ private:
 
     Result<std::vector<FbxCluster>> clusters_of(std::size_t skin) const {
         std::vector<FbxCluster> out;
-        for (std::size_t s = 0; skin < objects_.all().size() && s < objects_[skin].sources.size(); ++s) {
-            const FbxObjects::Link& link = objects_[skin].sources[s];
+        for (const FbxObjects::Link& link : objects_[skin].sources) {
             if (!objects_[link.object].is("Deformer", "Cluster")) continue;
             FbxCluster cluster{link.object, objects_.source(link.object, "Model"), {}, {}};
             const FbxRecord& record = *objects_[link.object].record;
@@ -340,12 +339,12 @@ private:
         record.records.push_back(file_.make("UserData", {std::string(), std::string()}, 2));
         record.records.push_back(file_.make("Transform", {list(to_bone)}, 2));
         record.records.push_back(file_.make("TransformLink", {list(bind)}, 2));
-        for (std::size_t s = 0; skin < objects_.all().size() && s < objects_[skin].sources.size(); ++s) {
-            const FbxObjects::Link& link = objects_[skin].sources[s];
-            if (!objects_[link.object].is("Deformer", "Cluster")) continue;
-            SINEW_TRY_LET(const auto above, stored(link.object, "TransformAssociateModel"));
+        // As the clusters beside it.
+        const std::size_t old = objects_.source(geometry, "Deformer", "Skin");
+        const std::size_t beside = old == FbxObjects::missing ? old : objects_.source(old, "Deformer", "Cluster");
+        if (beside != FbxObjects::missing) {
+            SINEW_TRY_LET(const auto above, stored(beside, "TransformAssociateModel"));
             if (above) record.records.push_back(file_.make("TransformAssociateModel", {list(*above)}, 2));
-            break;  // the same for all
         }
         change(record, weights);
         new_objects_.push_back(std::move(record));

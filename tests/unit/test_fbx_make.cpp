@@ -59,6 +59,18 @@ Scene back(const Scene& scene, const SaveOptions& options = {}) {
     return must(load_bytes(file.bytes, "made.fbx"));
 }
 
+/// The objects of a file, which must outlive them.
+struct Read {
+    ModelFiles files;
+    FbxFile fbx;
+    std::vector<std::string> warnings;
+    FbxObjects objects;
+
+    explicit Read(const SavedFile& file)
+        : fbx(must(FbxFile::parse(file.bytes, "made.fbx", files))),
+          objects(must(FbxObjects::read(fbx, warnings))) {}
+};
+
 /// Where the file shows each vertex, in the world.
 std::vector<Vec3> shown(const Scene& scene, std::optional<std::size_t> clip, double time) {
     const ScenePose pose = must(pose_at(scene, clip, time));
@@ -151,13 +163,12 @@ TEST(FbxMake, JoinsVerticesThatOnlySeamsDivide) {
     json["indices"] = m.scalar<std::uint16_t>({0, 1, 2, 3, 4, 5});
     const Scene scene = must_read(m);
     const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
-    ModelFiles files;
-    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
-    std::vector<std::string> warnings;
-    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    const Read read(file);
+    const FbxObjects& objects = read.objects;
     std::size_t points = 0;
     for (const FbxObjects::Object& object : objects.all())
-        if (object.is("Geometry", "Mesh")) points = must(fbx.reals(*object.record->find("Vertices"))).size() / 3;
+        if (object.is("Geometry", "Mesh"))
+            points = must(read.fbx.reals(*object.record->find("Vertices"))).size() / 3;
     EXPECT_EQ(points, 4u);
 }
 
@@ -175,10 +186,8 @@ TEST(FbxMake, IsAFileOfItsRecords) {
 TEST(FbxMake, MovesModelsOnly) {
     const Scene scene = must_read(dressed_quad());
     const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
-    ModelFiles files;
-    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
-    std::vector<std::string> warnings;
-    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    const Read read(file);
+    const FbxObjects& objects = read.objects;
     for (const FbxObjects::Link& link : objects[FbxObjects::root].sources) EXPECT_EQ(link.property, "");
 }
 
@@ -208,17 +217,15 @@ TEST(FbxMake, ClustersSayWhereTheJointsHang) {
     m.json["scenes"][0]["nodes"] = {0, 3};
     const Scene scene = must_read(m);
     const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
-    ModelFiles files;
-    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
-    std::vector<std::string> warnings;
-    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    const Read read(file);
+    const FbxObjects& objects = read.objects;
     std::size_t clusters = 0;
     for (std::size_t o = 1; o < objects.all().size(); ++o) {
         if (!objects[o].is("Deformer", "Cluster")) continue;
         ++clusters;
         const FbxRecord* const above = objects[o].record->find("TransformAssociateModel");
         ASSERT_TRUE(above);
-        const std::vector<double> values = must(fbx.reals(*above));
+        const std::vector<double> values = must(read.fbx.reals(*above));
         const Matrix node = scene.document->rig.nodes.world[3];
         for (std::size_t k = 0; k < 16; ++k) EXPECT_NEAR(values[k], node.m[k] * (k == 13 ? 100 : 1), 1e-6) << k;
     }
@@ -236,10 +243,8 @@ TEST(FbxMake, KeepsCameras) {
     const Scene scene = must_read(m);
     const SavedFile file = must(write_fbx(*scene.document, scene, *scene.weights, {}));
     EXPECT_EQ(file.report.notes, std::vector<std::string>());
-    ModelFiles files;
-    const FbxFile fbx = must(FbxFile::parse(file.bytes, "made.fbx", files));
-    std::vector<std::string> warnings;
-    const FbxObjects objects = must(FbxObjects::read(fbx, warnings));
+    const Read read(file);
+    const FbxObjects& objects = read.objects;
     std::size_t cameras = 0;
     for (std::size_t o = 1; o < objects.all().size(); ++o) {
         if (!objects[o].is("NodeAttribute", "Camera")) continue;

@@ -29,7 +29,7 @@ SkinWeights halves(const Scene& scene) {
         const Vec3& p = scene.positions[v];
         // The same at one place, as a bind has it.
         const auto other =
-            static_cast<std::uint32_t>(std::abs(std::lround(1000 * (p.x + 2 * p.y + 3 * p.z)))) % joints;
+            static_cast<std::uint32_t>(std::abs(std::lround(1001 * (p.x + 2 * p.y + 3 * p.z)))) % joints;
         if (scene.skin_of_vertex.empty()) {
             out.push_back(other == 0 ? std::vector<Influence>{{0, 1.f}}
                                      : std::vector<Influence>{{0, 0.5f}, {other, 0.5f}});
@@ -142,6 +142,9 @@ const std::string kSkin = R"(
 		TransformLink: *16 {
 			a: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1
 		}
+		TransformAssociateModel: *16 {
+			a: 0,1,0,0,-1,0,0,0,0,0,1,0,7,0,0,1
+		}
 	})";
 const std::string kLinks = "\n\tC: \"OO\",20,2\n\tC: \"OO\",21,20\n\tC: \"OO\",10,21";
 
@@ -164,6 +167,16 @@ TEST(FbxSave, ChangesClustersAndAddsThoseThatAreMissing) {
     const Scene again = read(out);
     expect_same_weights(scene, weights, again);
     EXPECT_NEAR(again.skeleton.joints[1].position.y, 0.5, 1e-6);
+    // The new cluster names the same armature as the one beside it.
+    ModelFiles files;
+    const FbxFile fbx = must(FbxFile::parse(out, "made.fbx", files));
+    std::size_t armatures = 0;
+    for (const FbxRecord& object : fbx.root().find("Objects")->records)
+        if (const FbxRecord* const above = object.find("TransformAssociateModel")) {
+            ++armatures;
+            EXPECT_EQ(must(fbx.reals(*above))[12], 7);
+        }
+    EXPECT_EQ(armatures, 2u);
 }
 
 TEST(FbxSave, AddsASkinWhereThereIsNone) {
