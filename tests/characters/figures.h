@@ -7,7 +7,7 @@
 
 #include "sinew/cutout.h"
 
-namespace sinew::testing {
+namespace sinew::figures {
 
 /// Signed distance to a shape, negative inside; pixels, y down as in a picture.
 using Shape = std::function<double(double x, double y)>;
@@ -63,4 +63,4 @@ inline Shape caped() {
                  capsule(58, 150, 40, 240, 16), capsule(40, 240, 52, 284, 20)});
 }
 
-}  // namespace sinew::testing
+}  // namespace sinew::figures

@@ -9,7 +9,7 @@
 #include "unit/heat_problems.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_heat_gl {
 namespace {
 
 using test::bound;
@@ -18,7 +18,7 @@ using FixedValues = HeatSolver::FixedValues;
 using Columns = std::vector<std::vector<FixedValues>>;
 using Row = HeatSolver::Row;
 
-class HeatGl : public testing::Test {
+class HeatGl : public ::testing::Test {
 protected:
     void SetUp() override {
         Result<std::unique_ptr<HeatHardware>> opened = HeatHardware::open();
@@ -290,4 +290,4 @@ TEST(HeatLimits, GridLargerThanTheDriverAllowsIsAnError) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_heat_gl

@@ -10,7 +10,7 @@
 #include "sinew/render.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_render {
 namespace {
 
 using namespace test;
@@ -49,7 +49,7 @@ std::array<double, 3> mean_ink(const Image& image) {
     return sum;
 }
 
-class Render : public testing::Test {
+class Render : public ::testing::Test {
 protected:
     void SetUp() override {
         const Shape cube = box({0, 0, 0}, {1, 1, 1});
@@ -403,4 +403,4 @@ TEST_F(Render, WritesPngFiles) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_render

@@ -16,12 +16,12 @@
 #include "sinew/io.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_slices {
 namespace {
 
 using test::Disagreement;
 
-class Slices : public testing::Test {
+class Slices : public ::testing::Test {
 protected:
     void SetUp() override {
         if (const auto context = gl::GlContext::create(); !context)
@@ -237,7 +237,7 @@ TEST(SliceLimits, LimitsOfTheDriverAreErrors) {
 }
 
 // Tests of compare_votes, on a cube with known votes.
-class CompareVotes : public testing::Test {
+class CompareVotes : public ::testing::Test {
 protected:
     test::Shape shape = test::box({0, 0, 0}, {1, 1, 1});
     MeshView mesh{shape.positions, shape.triangles, {}};
@@ -273,4 +273,4 @@ TEST_F(CompareVotes, BoundaryVoxelsDoNotCount) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_slices

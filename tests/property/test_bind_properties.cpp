@@ -10,7 +10,7 @@
 #include "sanitized.h"
 #include "sinew/bind.h"
 
-namespace sinew {
+namespace sinew::test_bind_properties {
 namespace {
 
 using test::Character;
@@ -261,4 +261,4 @@ TEST(BindProperty, DistancesAreAtLeastStraightAndSorted) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_bind_properties

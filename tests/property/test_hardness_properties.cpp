@@ -8,7 +8,7 @@
 #include "characters/shapes.h"
 #include "sinew/bind.h"
 
-namespace sinew {
+namespace sinew::test_hardness_properties {
 namespace {
 
 Binding bound(const test::Character& c, const BindOptions& options) {
@@ -74,4 +74,4 @@ TEST(Hardness, OfAJointAppliesToEveryMethod) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_hardness_properties

@@ -10,7 +10,7 @@
 #include "sinew/io.h"
 #include "sinew/skeleton.h"
 
-namespace sinew {
+namespace sinew::test_idle_joints {
 namespace {
 
 std::filesystem::path corpus() {
@@ -63,4 +63,4 @@ TEST(IdleJointsOfTheCorpus, NamesFindMostWithFewErrors) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_idle_joints

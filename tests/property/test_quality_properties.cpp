@@ -12,7 +12,7 @@
 #include "sinew/bind.h"
 #include "sinew/quality.h"
 
-namespace sinew {
+namespace sinew::test_quality_properties {
 namespace {
 
 using test::Character;
@@ -207,4 +207,4 @@ TEST(CompareProperty, TheOrderOfVerticesAndTheScaleDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_quality_properties

@@ -9,7 +9,7 @@
 #include "sinew/questions.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_answers {
 namespace {
 
 using test::must;
@@ -415,4 +415,4 @@ TEST(Answers, QuestionsBeginWhereVerticesAreDense) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_answers

@@ -12,7 +12,7 @@
 #include "sinew/transfer.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_arrays {
 namespace {
 
 using test::Character;
@@ -519,4 +519,4 @@ TEST(Arrays, NullHandlesAreErrors) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_arrays

@@ -10,7 +10,7 @@
 #include "sinew/bind_scene.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_bind {
 namespace {
 
 using test::bound;
@@ -423,4 +423,4 @@ TEST(Bind, ErrorsNameTheBadInput) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_bind

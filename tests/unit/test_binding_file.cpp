@@ -13,7 +13,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_binding_file {
 namespace {
 
 using test::bound;
@@ -336,4 +336,4 @@ TEST(BindingFile, OptionsAreKeptByName) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_binding_file

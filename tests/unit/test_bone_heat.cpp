@@ -13,7 +13,7 @@
 #include "surface/surface.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_bone_heat {
 namespace {
 
 using test::bound;
@@ -321,4 +321,4 @@ TEST(BoneHeat, RefusesInputsThatDoNotMatch) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_bone_heat

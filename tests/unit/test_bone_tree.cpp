@@ -6,7 +6,7 @@
 #include "bind/bone_tree.h"
 #include "core/lists.h"
 
-namespace sinew {
+namespace sinew::test_bone_tree {
 namespace {
 
 std::vector<BoneSpace> random_bones(std::size_t count) {
@@ -68,4 +68,4 @@ TEST(Lists, AreInTheOrderOfTheEntriesOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_bone_tree

@@ -12,7 +12,7 @@
 #include "sinew/voxels.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_bounded_biharmonic {
 namespace {
 
 using test::bound;
@@ -297,4 +297,4 @@ TEST(BoundedBiharmonic, RefusesMoreMemoryThanAllowed) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_bounded_biharmonic

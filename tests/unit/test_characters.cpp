@@ -12,7 +12,7 @@
 #include "characters/shapes.h"
 #include "sanitized.h"
 
-namespace sinew::test {
+namespace sinew::test::test_characters {
 namespace {
 
 struct Edges {
@@ -336,4 +336,4 @@ TEST(GlbOut, WritesAConsistentFile) {
 }
 
 }  // namespace
-}  // namespace sinew::test
+}  // namespace sinew::test::test_characters

@@ -10,7 +10,7 @@
 #include "solve/cholesky.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_cholesky {
 namespace {
 
 using test::eliminate;
@@ -234,4 +234,4 @@ TEST(Cholesky, AcceptsAnEmptyMatrix) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_cholesky

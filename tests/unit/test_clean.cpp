@@ -9,7 +9,7 @@
 #include "sinew/skin_check.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_clean {
 namespace {
 
 using test::must;
@@ -355,4 +355,4 @@ TEST(Clean, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_clean

@@ -15,7 +15,7 @@
 #include "surface/coarse_surface.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_coarse_surface {
 namespace {
 
 using test::Character;
@@ -211,4 +211,4 @@ TEST(CoarseSurface, HeatHasTheSameBitsOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_coarse_surface

@@ -15,10 +15,10 @@
 #include "sinew/deform.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_cutout {
 namespace {
 
-using namespace testing;
+using namespace figures;
 
 /// Checks the invariants of an outline mesh; returns its Euler characteristic.
 long check_outline(const OutlineMesh& mesh, const RgbaImage& picture) {
@@ -508,4 +508,4 @@ TEST(CutOut, ThreeBonesAreRedGreenAndBlue) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_cutout

@@ -11,7 +11,7 @@
 #include "sinew/bind.h"
 #include "sinew/deform.h"
 
-namespace sinew {
+namespace sinew::test_deform {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -468,4 +468,4 @@ TEST(Morph, AddsBeforeSkinning) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_deform

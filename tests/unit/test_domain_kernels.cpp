@@ -7,7 +7,7 @@
 #include "domain/group_bits.h"
 #include "domain/triangle_voxel.h"
 
-namespace sinew {
+namespace sinew::test_domain_kernels {
 namespace {
 
 TEST(DomainKernels, DirectionsAroundAPlaceAgreeWithTheReference) {
@@ -83,4 +83,4 @@ TEST(DomainKernels, ATriangleTouchesTheVoxelsOnBothSidesOfABorder) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_domain_kernels

@@ -10,7 +10,7 @@
 #include "sinew/quality.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_edits {
 namespace {
 
 using test::Rows;
@@ -471,4 +471,4 @@ TEST(AdjustedWeights, CoincidentVerticesAreFoundOnce) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_edits

@@ -13,7 +13,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_enclosed_joints {
 namespace {
 
 using test::Character;
@@ -220,4 +220,4 @@ TEST(LooseJoints, MoveTheSkinBeforeTheNextJoint) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_enclosed_joints

@@ -9,7 +9,7 @@
 #include "sinew/deform.h"
 #include "support.h"
 
-namespace sinew::io {
+namespace sinew::io::test_fbx_make {
 namespace {
 
 using namespace test;
@@ -291,4 +291,4 @@ TEST(FbxMake, KeepsPropsAtTheirNodes) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_fbx_make

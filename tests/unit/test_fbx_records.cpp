@@ -9,7 +9,7 @@
 #include "sinew/io.h"
 #include "support.h"
 
-namespace sinew::io {
+namespace sinew::io::test_fbx_records {
 namespace {
 
 using test::must;
@@ -258,4 +258,4 @@ TEST(FbxRecords, RealFilesComeBackAsTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_fbx_records

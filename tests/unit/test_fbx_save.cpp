@@ -9,7 +9,7 @@
 #include "sinew/io.h"
 #include "support.h"
 
-namespace sinew::io {
+namespace sinew::io::test_fbx_save {
 namespace {
 
 using test::must;
@@ -225,4 +225,4 @@ TEST(FbxSave, RealFilesChangeInTheirSkinsOnly) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_fbx_save

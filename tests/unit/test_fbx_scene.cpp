@@ -17,7 +17,7 @@
 #include "sinew/io.h"
 #include "support.h"
 
-namespace sinew::io {
+namespace sinew::io::test_fbx_scene {
 namespace {
 
 using test::must;
@@ -611,4 +611,4 @@ TEST(FbxScene, PosesAreThoseOfTheProgramsThatWroteTheFiles) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_fbx_scene

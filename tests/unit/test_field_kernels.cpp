@@ -10,7 +10,7 @@
 #include "sinew/voxels.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_field_kernels {
 namespace {
 
 TEST(FieldKernels, StepsThatALabelGoesOnToAgreeWithTheReference) {
@@ -125,4 +125,4 @@ TEST(FieldKernels, MeansOfLabelRowsAgreeWithTheReference) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_field_kernels

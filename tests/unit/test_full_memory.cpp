@@ -41,7 +41,7 @@ void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
 
-namespace sinew {
+namespace sinew::test_full_memory {
 namespace {
 
 /// Runs the call with the allocation `k` failing, k = 0, 1, … until it needs no more. call: its status.
@@ -233,6 +233,6 @@ TEST(FullMemory, EndsNoHost) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_full_memory
 
 #endif

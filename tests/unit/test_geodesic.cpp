@@ -14,7 +14,7 @@
 #include "local_grid.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_geodesic {
 namespace {
 
 struct Rig {
@@ -440,4 +440,4 @@ TEST(Bridge, NeverJoinsPartsThatHaveBones) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_geodesic

@@ -8,7 +8,7 @@
 #include "gltf_maker.h"
 #include "sinew/deform.h"
 
-namespace sinew {
+namespace sinew::test_gltf_clips {
 namespace {
 
 using namespace test;
@@ -293,4 +293,4 @@ TEST(GltfClips, ErrorsNameTheClip) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_gltf_clips

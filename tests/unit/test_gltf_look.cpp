@@ -3,7 +3,7 @@
 
 #include "gltf_maker.h"
 
-namespace sinew {
+namespace sinew::test_gltf_look {
 namespace {
 
 using namespace test;
@@ -93,4 +93,4 @@ TEST(GltfLook, ABadAccessorIsAnErrorThatNamesIt) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_gltf_look

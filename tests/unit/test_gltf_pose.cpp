@@ -7,7 +7,7 @@
 #include "gltf_maker.h"
 #include "sinew.h"
 
-namespace sinew {
+namespace sinew::test_gltf_pose {
 namespace {
 
 using namespace test;
@@ -261,4 +261,4 @@ TEST(PoseJson, BadInputNamesTheJoint) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_gltf_pose

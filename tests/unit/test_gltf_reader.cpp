@@ -10,7 +10,7 @@
 #include "gltf_maker.h"
 #include "io/gltf_accessor.h"
 
-namespace sinew::test {
+namespace sinew::test::test_gltf_reader {
 namespace {
 
 std::vector<float> flat(const std::vector<Vec3>& points) {
@@ -700,4 +700,4 @@ TEST(GltfReader, ReadsMeshoptFiltersAndSequences) {
 }
 
 }  // namespace
-}  // namespace sinew::test
+}  // namespace sinew::test::test_gltf_reader

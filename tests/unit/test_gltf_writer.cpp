@@ -13,7 +13,7 @@
 #include "io/gltf_weights.h"
 #include "io/matrix.h"
 
-namespace sinew::test {
+namespace sinew::test::test_gltf_writer {
 namespace {
 
 Bytes must_save(const io::Scene& scene, const SkinWeights& weights,
@@ -901,4 +901,4 @@ TEST(GltfWriter, RefusesDamagedDraco) {
 }
 
 }  // namespace
-}  // namespace sinew::test
+}  // namespace sinew::test::test_gltf_writer

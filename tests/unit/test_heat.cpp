@@ -12,7 +12,7 @@
 #include "unit/heat_problems.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_heat {
 namespace {
 
 using test::chain;
@@ -281,4 +281,4 @@ TEST(Heat, OneSweepWarmsOnlyNeighbours) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_heat

@@ -13,7 +13,7 @@
 #include "sinew/domain.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_intersections {
 namespace {
 
 using namespace test;
@@ -379,4 +379,4 @@ TEST(Intersections, CanBeCancelled) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_intersections

@@ -6,7 +6,7 @@
 
 #include "core/idle_joints.h"
 
-namespace sinew {
+namespace sinew::test_joint_conventions {
 namespace {
 
 struct Convention {
@@ -104,4 +104,4 @@ TEST(JointConventions, EveryJointHasItsVerdict) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_joint_conventions

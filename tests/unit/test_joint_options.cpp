@@ -2,7 +2,7 @@
 
 #include "io/formats.h"
 
-namespace sinew::io {
+namespace sinew::io::test_joint_options {
 namespace {
 
 Skeleton four() {
@@ -127,4 +127,4 @@ TEST(SkeletonJson, ReadsShapesAndHardness) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_joint_options

@@ -3,7 +3,7 @@
 
 #include "io/json_text.h"
 
-namespace sinew::io {
+namespace sinew::io::test_json_text {
 namespace {
 
 const char* const odd =
@@ -91,4 +91,4 @@ TEST(JsonText, NumbersReadBack) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_json_text

@@ -3,7 +3,7 @@
 #include "sinew/domain.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_leaf_tails {
 namespace {
 
 // 32³ voxels of 0.5 scene units from (-8, -8, -8).
@@ -132,4 +132,4 @@ TEST(LeafTails, EndOneCoarseVoxelInsideTheVolume) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_leaf_tails

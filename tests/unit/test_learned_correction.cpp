@@ -11,7 +11,7 @@
 #include "sanitized.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_learned_correction {
 namespace {
 
 using test::Character;
@@ -167,4 +167,4 @@ TEST(LearnedCorrection, LeavesRigidPartsAlone) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_learned_correction

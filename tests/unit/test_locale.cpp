@@ -15,7 +15,7 @@
 #include "sinew/transfer.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_locale {
 namespace {
 
 using test::Character;
@@ -172,4 +172,4 @@ TEST(Locale, ACommaChangesNothing) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_locale

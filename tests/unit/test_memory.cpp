@@ -28,7 +28,7 @@
 #include <fstream>
 #endif
 
-namespace sinew {
+namespace sinew::test_memory {
 namespace {
 
 using test::Character;
@@ -289,4 +289,4 @@ TEST(Memory, EveryMethodKeepsToTheLimit) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_memory

@@ -14,7 +14,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_mesh_geodesic {
 namespace {
 
 using test::bound;
@@ -645,4 +645,4 @@ TEST(MeshGeodesic, RefusesUnsupportedInput) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_mesh_geodesic

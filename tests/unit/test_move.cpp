@@ -9,7 +9,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_move {
 namespace {
 
 void expect_same(const Binding& a, const Binding& b, const std::string& where) {
@@ -286,4 +286,4 @@ TEST(Move, RefusesChangesThatAreNotMoves) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_move

@@ -5,7 +5,7 @@
 
 #include "io/formats.h"
 
-namespace sinew::io {
+namespace sinew::io::test_obj {
 namespace {
 
 ObjMesh parse(const std::string& text) {
@@ -210,4 +210,4 @@ TEST(Obj, LoadsAsAScene) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_obj

@@ -17,7 +17,7 @@
 #include "sinew/domain.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_octree {
 namespace {
 
 struct Built {
@@ -523,4 +523,4 @@ TEST(Seeds, SnappingFindsTheNearestLeaf) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_octree

@@ -4,7 +4,7 @@
 #include "gltf_maker.h"
 #include "sinew.h"
 
-namespace sinew {
+namespace sinew::test_open_options {
 namespace {
 
 using test::Bytes;
@@ -80,4 +80,4 @@ TEST(OpenOptions, OnlyMissingBindsMeshesWithoutASkin) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_open_options

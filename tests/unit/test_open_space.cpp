@@ -8,7 +8,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_open_space {
 namespace {
 
 using test::weight_of;
@@ -311,4 +311,4 @@ TEST(Falloff, RefusesInvalidCombinations) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_open_space

@@ -8,7 +8,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_own_axes {
 namespace {
 
 using test::Character;
@@ -170,4 +170,4 @@ TEST(OwnAxes, AJawFollowsItsHead) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_own_axes

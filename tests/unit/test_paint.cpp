@@ -14,7 +14,7 @@
 #include "sinew/render.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_paint {
 namespace {
 
 using namespace test;
@@ -443,4 +443,4 @@ TEST(Figures, NormalsAreSmoothOnASphereAndSharpOnABox) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_paint

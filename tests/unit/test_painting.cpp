@@ -16,7 +16,7 @@
 #include "unit/support.h"
 #include "weights/finish_row.h"
 
-namespace sinew {
+namespace sinew::test_painting {
 namespace {
 
 using nlohmann::json;
@@ -483,4 +483,4 @@ TEST(Painting, TheCInterfacePaints) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_painting

@@ -25,7 +25,7 @@
 #include <unistd.h>
 #endif
 
-namespace sinew {
+namespace sinew::test_parallel {
 namespace {
 
 TEST(SumOf, AddsAllItemsInTheirOrder) {
@@ -202,7 +202,7 @@ TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
     if (test::sanitized) return;
     GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a new process
     for (unsigned after = 0; after < 400; after += 20)
-        EXPECT_EXIT(fork_during_the_first_bind(after), testing::ExitedWithCode(0), "") << after;
+        EXPECT_EXIT(fork_during_the_first_bind(after), ::testing::ExitedWithCode(0), "") << after;
 }
 #endif
 
@@ -238,9 +238,9 @@ TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
 TEST(ParallelDeathTest, ACallWithOneThreadStartsNoOthers) {
     if (test::sanitized) return;
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(call_with_one_thread(), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(call_with_one_thread(), ::testing::ExitedWithCode(0), "");
 }
 #endif
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_parallel

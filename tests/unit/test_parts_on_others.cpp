@@ -7,7 +7,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_parts_on_others {
 namespace {
 
 using test::Shape;
@@ -153,4 +153,4 @@ TEST(PartsOnOthers, ALinkOfAMachineStaysWhole) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_parts_on_others

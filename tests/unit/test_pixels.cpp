@@ -11,7 +11,7 @@
 #include "sinew/cutout.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_pixels {
 namespace {
 
 PixelMask mask_of(int width, int height, const std::function<bool(int, int)>& inside) {
@@ -227,7 +227,7 @@ struct Gingerbread {
     OutlineMesh outline;
     Skeleton skeleton;
     Gingerbread() {
-        auto made = outline_mesh(testing::draw(200, 320, testing::gingerbread()));
+        auto made = outline_mesh(figures::draw(200, 320, figures::gingerbread()));
         EXPECT_TRUE(made.ok()) << made.error().message;
         outline = std::move(*made);
         auto joint = [&](const char* name, int parent, float ax, float ay, float bx, float by) {
@@ -308,7 +308,7 @@ TEST(PixelGeodesic, ABoneOutsideSnapsWithAWarning) {
 
 TEST(PixelGeodesic, IslandsAreBridgedAndCounted) {
     const auto outline = outline_mesh(
-        testing::draw(200, 100, testing::join({testing::disc(50, 50, 30), testing::disc(140, 50, 35)})));
+        figures::draw(200, 100, figures::join({figures::disc(50, 50, 30), figures::disc(140, 50, 35)})));
     ASSERT_TRUE(outline.ok());
     BindOptions options = preset(Method::pixel_geodesic);
     options.mask = &outline->mask;
@@ -410,4 +410,4 @@ TEST(PixelGeodesic, ThreadsDoNotChangeTheResult) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_pixels

@@ -6,7 +6,7 @@
 #include "sinew.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_progressive {
 namespace {
 
 using test::bound;
@@ -195,4 +195,4 @@ TEST(Progressive, ErrorsAreThoseOfBind) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_progressive

@@ -18,7 +18,7 @@
 #include "sinew/voxels.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_published {
 namespace {
 
 using test::bound;
@@ -268,8 +268,8 @@ void expect_the_paper(const Character& c, const BindOptions& options) {
         }
         ++checked;
     }
-    testing::Test::RecordProperty("distance_error_of_allowed", std::to_string(worst_distance));
-    testing::Test::RecordProperty("weight_error_of_allowed", std::to_string(worst_weight));
+    ::testing::Test::RecordProperty("distance_error_of_allowed", std::to_string(worst_distance));
+    ::testing::Test::RecordProperty("weight_error_of_allowed", std::to_string(worst_weight));
     if (std::getenv("SINEW_PAPER_TABLE"))
         std::printf("%s at %d: %zu vertices, %zu tied, error of distance %.3g, of weight %.3g of what is allowed\n",
                     c.name.c_str(), options.voxels.resolution, checked, tied, worst_distance, worst_weight);
@@ -621,4 +621,4 @@ TEST(SparseBoundary, TheSameBitsOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_published

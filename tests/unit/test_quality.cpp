@@ -10,7 +10,7 @@
 #include "sinew/quality.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_quality {
 namespace {
 
 using test::Character;
@@ -508,4 +508,4 @@ TEST(MatchVertices, GoTogetherByPlaceAndOrderThere) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_quality

@@ -10,7 +10,7 @@
 #include "sinew/io.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_reading {
 namespace {
 
 using test::Character;
@@ -162,4 +162,4 @@ TEST(Reading, InCallbacksDoesNotChangeTheBind) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_reading

@@ -12,7 +12,7 @@
 #include "sinew/voxels.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_rebind {
 namespace {
 
 using test::Character;
@@ -445,4 +445,4 @@ TEST(LeafIndex, IsRestoredOrRefused) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_rebind

@@ -12,7 +12,7 @@
 #include "sanitized.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_renew {
 namespace {
 
 /// A domain with its distances.
@@ -192,4 +192,4 @@ TEST(Renew, LeavesMatchExceptWhereBonesDivideThem) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_renew

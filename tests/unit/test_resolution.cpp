@@ -4,7 +4,7 @@
 
 #include "sinew/bind.h"
 
-namespace sinew {
+namespace sinew::test_resolution {
 namespace {
 
 struct Figure {
@@ -282,4 +282,4 @@ TEST(LocalResolution, IsRefusedForOtherMethods) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_resolution

@@ -13,7 +13,7 @@
 #include "sinew/voxels.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_rig {
 namespace {
 
 const Joint& joint_of(const Rig& rig, const std::string& name) {
@@ -403,4 +403,4 @@ TEST(Rig, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_rig

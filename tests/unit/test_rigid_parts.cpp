@@ -12,7 +12,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_rigid_parts {
 namespace {
 
 using test::Character;
@@ -194,4 +194,4 @@ TEST(SurfaceHeat, ThreadsDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_rigid_parts

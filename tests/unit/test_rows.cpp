@@ -7,7 +7,7 @@
 
 #include "bind/row_tables.h"
 
-namespace sinew {
+namespace sinew::test_rows {
 namespace {
 
 TEST(Rows, KeysOfDistancesSortAsPairsDo) {
@@ -42,4 +42,4 @@ TEST(Rows, ShortAndLongRowsSortAlike) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_rows

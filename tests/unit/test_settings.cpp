@@ -10,7 +10,7 @@
 #include "sinew/io.h"
 #include "weights/law_table.h"
 
-namespace sinew {
+namespace sinew::test_settings {
 namespace {
 
 using json = nlohmann::json;
@@ -353,4 +353,4 @@ TEST(Capi, StandardPosesAndClips) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_settings

@@ -16,7 +16,7 @@
 #include "sinew/voxels.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_shapes {
 namespace {
 
 using test::bound;
@@ -387,4 +387,4 @@ TEST(Hardness, OfAJointIsItsAlpha) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_shapes

@@ -6,7 +6,7 @@
 #include "core/joint_names.h"
 #include "sinew/skeleton.h"
 
-namespace sinew {
+namespace sinew::test_skeleton {
 namespace {
 
 Skeleton chain(std::initializer_list<std::tuple<const char*, int, Vec3>> joints) {
@@ -481,4 +481,4 @@ TEST(Facing, FollowsTheNamesOfSides) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_skeleton

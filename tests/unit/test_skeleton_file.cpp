@@ -2,7 +2,7 @@
 
 #include "io/formats.h"
 
-namespace sinew::io {
+namespace sinew::io::test_skeleton_file {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -170,4 +170,4 @@ TEST(SkeletonFile, EveryTruncationIsSurvived) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_skeleton_file

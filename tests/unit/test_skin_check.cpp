@@ -7,7 +7,7 @@
 #include "sinew/skin_check.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_skin_check {
 namespace {
 
 using test::Rows;
@@ -145,4 +145,4 @@ TEST(SkinCheck, TheSameOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_skin_check

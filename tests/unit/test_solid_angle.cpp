@@ -8,7 +8,7 @@
 
 #include "core/solid_angle.h"
 
-namespace sinew {
+namespace sinew::test_solid_angle {
 namespace {
 
 using Corners = std::array<Point3, 3>;
@@ -124,4 +124,4 @@ TEST(SolidAngle, AnySizeOfFloats) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_solid_angle

@@ -9,7 +9,7 @@
 #include "deform/anatomy.h"
 #include "sinew/deform.h"
 
-namespace sinew {
+namespace sinew::test_standard_poses {
 namespace {
 
 const NamedPose* find(const std::vector<NamedPose>& poses, const std::string& name) {
@@ -28,7 +28,7 @@ std::vector<Double3> posed_joints(const Skeleton& skeleton, const NamedPose& pos
     return out;
 }
 
-struct Biped : testing::Test {
+struct Biped : ::testing::Test {
     static const test::Character& made() {
         static const test::Character once = test::biped();  // a second of work
         return once;
@@ -326,4 +326,4 @@ TEST(RandomPose, RepeatsForASeedAndStaysWithinItsAngle) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_standard_poses

@@ -12,7 +12,7 @@
 #include "sinew/io.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_stated_tails {
 namespace {
 
 using test::bound;
@@ -211,4 +211,4 @@ TEST(StatedTails, FiguresSaveThem) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_stated_tails

@@ -11,7 +11,7 @@
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
 
-namespace sinew {
+namespace sinew::test_surface {
 namespace {
 
 using test::Shape;
@@ -243,4 +243,4 @@ TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_surface

@@ -8,7 +8,7 @@
 
 #include "core/parallel.h"
 
-namespace sinew {
+namespace sinew::test_team {
 namespace {
 
 TEST(Team, ThreadsRunOnceAndWaitForEachOther) {
@@ -65,4 +65,4 @@ TEST(Team, ThreadsAreCapped) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_team

@@ -10,7 +10,7 @@
 
 #include "sinew/domain.h"
 
-namespace sinew {
+namespace sinew::test_topology {
 namespace {
 
 struct Shape {
@@ -432,4 +432,4 @@ TEST(Topology, ThreadsAgree) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_topology

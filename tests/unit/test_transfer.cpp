@@ -11,7 +11,7 @@
 #include "surface/surface.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_transfer {
 namespace {
 
 using test::eliminate;
@@ -240,4 +240,4 @@ TEST(Transfer, RefusesUnsupportedInput) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_transfer

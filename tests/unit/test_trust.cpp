@@ -13,7 +13,7 @@
 #include "sinew/quality.h"
 #include "support.h"
 
-namespace sinew {
+namespace sinew::test_trust {
 namespace {
 
 using test::Character;
@@ -221,4 +221,4 @@ TEST(Trust, HandlesOfAnotherModelAreRefused) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_trust

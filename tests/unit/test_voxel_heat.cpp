@@ -10,7 +10,7 @@
 #include "sinew/bind.h"
 #include "unit/support.h"
 
-namespace sinew {
+namespace sinew::test_voxel_heat {
 namespace {
 
 using test::bound;
@@ -289,4 +289,4 @@ TEST(VoxelHeat, CanBeCancelledAtEveryReport) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_voxel_heat

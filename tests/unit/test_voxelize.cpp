@@ -13,7 +13,7 @@
 #include "sinew/domain.h"
 #include "sinew/voxels.h"
 
-namespace sinew {
+namespace sinew::test_voxelize {
 namespace {
 
 using test::Shape;
@@ -547,4 +547,4 @@ TEST(Voxelize, LargeTrianglesReachIntoFineBlocks) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_voxelize

@@ -8,7 +8,7 @@
 #include "unit/support.h"
 #include "weights/power.h"
 
-namespace sinew {
+namespace sinew::test_weights {
 namespace {
 
 using test::weight_of;
@@ -738,4 +738,4 @@ TEST(JointUse, SumsPerJoint) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_weights

@@ -5,7 +5,7 @@
 
 #include "io/formats.h"
 
-namespace sinew::io {
+namespace sinew::io::test_weights_json {
 namespace {
 
 Skeleton skeleton_of(const std::vector<std::string>& names) {
@@ -14,7 +14,7 @@ Skeleton skeleton_of(const std::vector<std::string>& names) {
     return skeleton;
 }
 
-class WeightsJson : public testing::Test {
+class WeightsJson : public ::testing::Test {
 protected:
     WeightsJson() {
         std::string pattern = (std::filesystem::temp_directory_path() / "sinew-test-XXXXXX").string();
@@ -140,4 +140,4 @@ TEST_F(WeightsJson, AJointOutsideTheSkeletonIsNotWritten) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_weights_json

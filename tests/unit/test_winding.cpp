@@ -9,7 +9,7 @@
 #include "domain/winding.h"
 #include "sinew/domain.h"
 
-namespace sinew {
+namespace sinew::test_winding {
 namespace {
 
 // The largest error of dipoles at accuracy 2 is at the centre of a sphere, where all errors have one sign.
@@ -235,4 +235,4 @@ TEST(Winding, AcceptsDegenerateInput) {
 }
 
 }  // namespace
-}  // namespace sinew
+}  // namespace sinew::test_winding

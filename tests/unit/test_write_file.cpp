@@ -9,14 +9,14 @@
 
 #include "io/formats.h"
 
-namespace sinew::io {
+namespace sinew::io::test_write_file {
 namespace {
 
 namespace fs = std::filesystem;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-class WriteFile : public testing::Test {
+class WriteFile : public ::testing::Test {
 protected:
     WriteFile() {
         std::string pattern = (fs::temp_directory_path() / "sinew-test-XXXXXX").string();
@@ -169,4 +169,4 @@ TEST_F(WriteFile, ReadFileReadsItBack) {
 }
 
 }  // namespace
-}  // namespace sinew::io
+}  // namespace sinew::io::test_write_file
