@@ -73,7 +73,7 @@ export async function browsers({project, root, test, run, lend, inNode, expected
     await inNode(join(folder, 'node_modules/node/bin/node'), `node ${version}`);
   }
 
-  const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
   const {chromium} = createRequire(join(root, 'web/package.json'))('playwright-core');
   const want = expected('hero', []);
   writeFileSync(join(project, 'main.js'), PAGE.replace('WANT', JSON.stringify(want)));

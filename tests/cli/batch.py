@@ -18,7 +18,7 @@ import cli
 import make
 import support
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
 FAST = ("--", "--method", "bone-heat")
 
 
@@ -233,7 +233,7 @@ class Batch(BatchCase):
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
 
-    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "there is no chromium (scripts/setup web installs it)")
+    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), f"there is no {CHROMIUM} (scripts/setup web installs it)")
     def test_the_page_has_the_columns_that_have_values(self):
         def headings(*options):
             self.batch("--html", "page.html", *options)
@@ -246,7 +246,7 @@ class Batch(BatchCase):
         self.assertEqual(headings(), ["L1", "Agreement", "Changed", "Check: errors", "Check: warnings", "Message"])
         self.assertEqual(headings("--check", "default"), ["L1", "Agreement", "Message"])
 
-    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "there is no chromium (scripts/setup web installs it)")
+    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), f"there is no {CHROMIUM} (scripts/setup web installs it)")
     def test_the_page_opens_with_ten_thousand_rows(self):
         (self.at / "many.jsonl").write_text("".join(f'{{"input": "absent/{k}.glb"}}\n' for k in range(10000)))
         self.batch("--html", "page.html", code=1, inputs=("many.jsonl",))

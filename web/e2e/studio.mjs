@@ -22,7 +22,7 @@ import {finishTests} from './finish.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sinew = process.env.SINEW ?? join(root, 'build/release/sinew');
 const characters = process.env.SINEW_CHARACTERS ?? join(root, 'build/release/tests/characters/sinew_characters');
-const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 const site = join(root, process.env.SINEW_WEB === 'quick' ? 'build/web-quick/studio' : 'build/studio');
 const samples = join(site, 'samples');
 const option = (name) => process.argv.includes(name) && process.argv[process.argv.indexOf(name) + 1];
@@ -64,7 +64,7 @@ function plainHost(served = () => {}) {
 }
 
 const server = await serve();
-const plain = process.argv.includes('--plain');
+const plain = process.argv.includes('--plain'), measuring = process.argv.includes('--measure');
 if (plain) {
   const host = plainHost();
   await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
@@ -72,11 +72,12 @@ if (plain) {
 }
 const browser = await chromium.launch({
   executablePath: browserPath,
-  // STUDIO_GL: another OpenGL backend, for measurements.
-  args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' ')],
+  // STUDIO_GL: another OpenGL backend, for measurements. For tests that run for seconds, optimising the core takes longer than it saves.
+  args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' '),
+         ...(measuring ? [] : ['--js-flags=--no-wasm-tier-up'])],
 });
 // No test may depend on how busy the machine is: this limit only ends what hangs. Milliseconds.
-const LIMIT = process.argv.includes('--measure') ? 3_600_000 : 300_000;
+const LIMIT = measuring ? 3_600_000 : 300_000;
 let problems = [];
 let page;
 /** Actions first open the tab in which their element is. */
@@ -2599,7 +2600,7 @@ Object.assign(tests, finishTests({
 
 let [passed, failed] = [0, 0];
 const only = option('--only');
-if (process.argv.includes('--measure')) {
+if (measuring) {
   if (!only) await measure();
   if (only !== 'large') await measurePage();
   if (only !== 'page') await measureLarge();
