@@ -100,10 +100,16 @@ function openTabs() {
   const {getByRole} = page;
   page.getByRole = (role, options) => Object.assign(getByRole.call(page, role, options), {hidden: getByRole.call(page, role, {...options, includeHidden: true})});
 }
+/** Ten frames a second: drawn by software, more would be most of the processor time of the tests. */
+const slowFrames = () => {
+  const next = requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (draw) => next(() => setTimeout(() => next(draw), 70));
+};
 async function fresh(url = server.url, scheme = 'dark', reducedMotion = 'reduce') {
   await page?.close();
   const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: scheme, reducedMotion, acceptDownloads: true});
   context.setDefaultTimeout(LIMIT);
+  if (!measuring) await context.addInitScript(slowFrames);
   page = await context.newPage();
   problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
