@@ -34,7 +34,7 @@ function(sinew_target name)
             target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
         endif()
         target_link_options(${name} PUBLIC -fsanitize=${SINEW_SANITIZE})
-        if(type STREQUAL EXECUTABLE)
+        if(type STREQUAL EXECUTABLE AND SINEW_SANITIZE MATCHES "address")
             # The tables of the checks are full of addresses: to move them takes a fifth of a short run.
             target_link_options(${name} PRIVATE -no-pie)
         endif()
