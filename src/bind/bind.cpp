@@ -63,7 +63,7 @@ Result<std::shared_ptr<BindingState>> bind_one(const MeshView& whole, const Skel
     const Task task = make_task(mesh, skeleton, options, planned, binding->bones, clock, FreshBind{fine});
     SINEW_TRY_LET(MethodRows rows, run_method(task));
     binding->volume = std::move(rows.volume);
-    binding->surface = std::move(rows.surface);
+    binding->heat = std::move(rows.heat);
     binding->take_rows(planned.plan, std::move(rows));
     near.finish(binding->coverage, report);
 

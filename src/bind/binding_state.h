@@ -39,9 +39,9 @@ struct BindingState {
     std::vector<Coverage> coverage;
     std::uint64_t mesh_hash = 0;  ///< of hash_mesh
     KeptWeld weld;
-    std::shared_ptr<const KeptVolume> volume;      ///< with BindOptions::keep_volume, else null
-    std::shared_ptr<const PlannedMesh> planned;    ///< with the volume, for move_joints; not in files
-    std::shared_ptr<const WeldedSurface> surface;  ///< the same, of a method that has one
+    std::shared_ptr<const KeptVolume> volume;    ///< with BindOptions::keep_volume, else null
+    std::shared_ptr<const PlannedMesh> planned;  ///< with the volume, for move_joints; not in files
+    std::shared_ptr<const KeptHeat> heat;        ///< the same, of a method that solves for heat
 
     static Binding binding_of(std::shared_ptr<const BindingState> state) { return Binding(std::move(state)); }
     static const BindingState& of(const Binding& binding) { return *binding.state_; }

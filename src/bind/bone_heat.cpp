@@ -15,9 +15,10 @@ Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set
     const MeshSurface& surface = mesh.surface;
     const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows));
     if (unknowns.size() == 0) return Done{};
-    const Heat heat = find_heat(task, mesh, set, unknowns, nullptr);
+    KeptHeat::Set none;
+    const Heat heat = find_heat(task, mesh, set, unknowns, nullptr, none);
     if (cancelled(task.context)) return heat_cancelled();
-    SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat));
+    SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat, 0, none));
 
     count.parts += static_cast<std::size_t>(std::count(heat.occluded.begin(), heat.occluded.end(), true));
     for (std::size_t i = 0; i < found.vertices.size(); ++i) {

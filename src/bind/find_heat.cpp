@@ -38,6 +38,7 @@ struct Segment {
     BoneSpace space;
 
     /// The same line. Shapes around it may differ.
+    bool operator==(const Segment&) const = default;
     bool same_place(const Segment& other) const {
         return a == other.a && b == other.b && space.radius() == 0 && other.space.radius() == 0 &&
                !space.is_box() && !other.space.is_box();
@@ -204,6 +205,59 @@ struct Sight {
     }
 };
 
+}  // namespace
+
+/// What each unknown sees of some bones.
+struct KeptSight {
+    std::vector<Segment> segments;
+    std::vector<EnclosedJoints::Enclosure> enclosures;
+    LargeVector<NodeHeat> visible;
+};
+
+namespace {
+
+std::vector<EnclosedJoints::Enclosure> enclosures_of(const InnerVolume* volume) {
+    return volume ? volume->enclosures() : std::vector<EnclosedJoints::Enclosure>();
+}
+
+/// Nodes that see what they saw before some bones were changed: none of these is, or was, as near as the nearest
+/// one.
+class SameSight {
+public:
+    /// Keeps references. `before`: of the same mesh and set, or null.
+    SameSight(const Sight& now, const KeptSight* before) : now_(now) {
+        if (!before || before->segments.size() != now.segments.size() ||
+            before->enclosures != enclosures_of(now.volume))
+            return;
+        before_ = before;
+        for (std::size_t s = 0; s < now.segments.size(); ++s)
+            if (!(now.segments[s] == before->segments[s]))
+                changed_.insert(changed_.end(), {before->segments[s], now.segments[s]});
+        std::vector<BoneSpace> spaces;
+        for (const Segment& segment : changed_) spaces.push_back(segment.space);
+        tree_ = BoneTree(spaces);
+    }
+    /// What an unknown sees, or null if it has to look.
+    const NodeHeat* find(std::size_t unknown, std::uint32_t node) const {
+        if (!before_) return nullptr;
+        const NodeHeat& found = before_->visible[unknown];
+        const double reach = found.distance * (1 + kTie);
+        if (!(reach > 0)) return nullptr;
+        const Point3 p = now_.place(node);
+        bool same = true;
+        tree_.visit(
+            p, [&] { return same ? reach : -1; },
+            [&](std::uint32_t s) { same = same && now_.distance(p, node, changed_[s]) > reach; });
+        return same ? &found : nullptr;
+    }
+
+private:
+    const Sight& now_;
+    const KeptSight* before_ = nullptr;
+    std::vector<Segment> changed_;
+    BoneTree tree_{{}};
+};
+
 /// The three cases of find_heat.
 struct HeatCases {
     const Sight& sight;
@@ -253,14 +307,24 @@ void each_node(Context* context, std::size_t count, const Work& work) {
     });
 }
 
-/// The cases at some nodes, and the occluded parts. `mass`: the area that each node stands for.
-Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, std::span<const double> mass,
-             double least_visible) {
+/// The first case at some nodes.
+LargeVector<NodeHeat> visible_at(const HeatCases& cases, std::span<const std::uint32_t> nodes,
+                                 const SameSight& same) {
+    LargeVector<NodeHeat> out(nodes.size());
+    each_node(cases.sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
+        const NodeHeat* const known = same.find(i, nodes[i]);
+        out[i] = known ? *known : cases.visible(nodes[i], scratch);
+    });
+    return out;
+}
+
+/// All cases at some nodes, and the occluded parts. `visible`: of visible_at. `mass`: the area that each node
+/// stands for.
+Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, LargeVector<NodeHeat> visible,
+             std::span<const double> mass, double least_visible) {
     const MeshSurface& surface = cases.sight.mesh.surface;
     Context* const context = cases.sight.task.context;
-    Heat heat{LargeVector<NodeHeat>(nodes.size()), {}, std::nullopt};
-    each_node(context, nodes.size(),
-              [&](std::size_t i, auto& scratch) { heat.at[i] = cases.visible(nodes[i], scratch); });
+    Heat heat{std::move(visible), {}, std::nullopt};
     heat.occluded = find_occluded(surface, nodes, mass, heat.at, least_visible);
     each_node(context, nodes.size(), [&](std::size_t i, auto& scratch) {
         heat.at[i] = cases.complete(nodes[i], heat.at[i], heat.occluded[surface.component[nodes[i]]], scratch);
@@ -355,16 +419,22 @@ void NodeHeat::add(std::uint32_t joint) {
 }
 
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
-               const InnerVolume* volume, const HeatRules& rules) {
+               const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules) {
     const Sight sight{task, mesh, set, volume};
     const HeatCases cases(sight, unknowns);
     if (unknowns.size() <= rules.direct) {
         std::vector<double> area;
         for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
-        return heat_at(cases, unknowns.node, area, rules.least_visible);
+        LargeVector<NodeHeat> visible = visible_at(cases, unknowns.node, SameSight(sight, kept.sight.get()));
+        if (task.options.keep_volume)
+            kept.sight =
+                std::make_shared<const KeptSight>(KeptSight{sight.segments, enclosures_of(volume), visible});
+        return heat_at(cases, unknowns.node, std::move(visible), area, rules.least_visible);
     }
     CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse);
-    Heat heat = heat_at(cases, coarse.nodes(), coarse.restricted(mesh.surface.mass), rules.least_visible);
+    kept.sight.reset();
+    Heat heat = heat_at(cases, coarse.nodes(), visible_at(cases, coarse.nodes(), {sight, nullptr}),
+                        coarse.restricted(mesh.surface.mass), rules.least_visible);
     heat.at = refine_heat(cases, unknowns, coarse, heat);
     heat.coarse = std::move(coarse);
     return heat;

@@ -7,7 +7,6 @@
 
 #include "core/try.h"
 #include "core/vectors.h"
-#include "solve/cholesky.h"
 
 namespace sinew {
 namespace {
@@ -123,9 +122,11 @@ struct Rows {
 /// joints of the wanted unknowns. The order of entries is total, so the result does not depend on the division into
 /// batches.
 Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std::uint32_t>& slots,
-                   const Equation& equation, std::span<const std::uint32_t> wanted, const WantedRows& reading) {
+                   const Equation& equation, std::span<const std::uint32_t> wanted, const WantedRows& reading,
+                   std::shared_ptr<const Cholesky::Plan>& plan) {
     constexpr std::size_t batch = Cholesky::kBatch;
-    SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context));
+    SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context, plan));
+    plan = factors.plan();
     Rows rows(wanted.size(), reading.width, task.context);
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
     std::vector<std::vector<double>> field(together);
@@ -214,7 +215,8 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 }
 
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width) {
+                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
+                           KeptHeat::Set& kept) {
     const std::vector<std::uint32_t> slots = heating_joints(set, heat, task.context);
     const Equation equation = equation_of(task, surface, unknowns, heat, slots);
     const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
@@ -223,8 +225,8 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
         for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
     else
         for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
-    SINEW_TRY_LET(Rows rows,
-                  solve(task, set, slots, equation, wanted, heat.coarse ? kOfCoarseNodes : WantedRows{width}));
+    SINEW_TRY_LET(Rows rows, solve(task, set, slots, equation, wanted,
+                                   heat.coarse ? kOfCoarseNodes : WantedRows{width}, kept.plan));
     if (heat.coarse) rows = interpolated(*heat.coarse, rows, surface, unknowns.vertices, width, task.context);
     return SetRows{unknowns.vertices, rows.width, std::move(rows.entries), std::move(rows.kept)};
 }

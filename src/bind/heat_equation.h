@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bind/row_tables.h"
+#include "solve/cholesky.h"
 #include "surface/coarse_surface.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
@@ -21,6 +22,7 @@
 namespace sinew {
 
 class InnerVolume;
+struct KeptSight;
 
 /// The least distance of a bone, as a share of the longest side of the mesh.
 constexpr double kNearestBone = 1e-4;
@@ -31,6 +33,17 @@ struct WeldedSurface {
     TriangleTree tree;
 
     explicit WeldedSurface(const Task& task);
+};
+
+/// What a bind with these methods leaves for the next one of the same mesh and the same sets, with other bones.
+struct KeptHeat {
+    /// Of one set. find_heat and solve_heat use what is there and replace it by their own.
+    struct Set {
+        std::shared_ptr<const KeptSight> sight;
+        std::shared_ptr<const Cholesky::Plan> plan;
+    };
+    std::shared_ptr<const WeldedSurface> mesh;
+    std::vector<Set> sets;
 };
 
 /// The rows of a set before they are stored: `width` entries for each vertex, of which the first `kept` are used,
@@ -103,14 +116,16 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 /// Above HeatRules::direct unknowns there is a coarse surface. Its nodes are treated as above. Another node takes
 /// its nearest bones, at its own distance, if they are seen from a node around it and all of those see bones and
 /// face nearly its way; it sees none if none of those does; else it is treated as above.
+/// `kept`: without a coarse surface, only nodes near bones that have changed look for bones again.
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
-               const InnerVolume* volume, const HeatRules& rules = {});
+               const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules = {});
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
 /// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p and w = P y (surface/coarse_surface.h).
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
+                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
+                           KeptHeat::Set& kept);
 
 /// The error of a stage that was cancelled.
 Error heat_cancelled();

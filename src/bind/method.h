@@ -17,7 +17,7 @@
 namespace sinew {
 
 struct KeptVolume;
-struct WeldedSurface;
+struct KeptHeat;
 
 /// bind: there are no earlier measurements.
 struct FreshBind {
@@ -37,8 +37,8 @@ struct OtherMesh {
 /// those of a fresh bind; the earlier measurements save time.
 struct MovedJoints {
     const KeptVolume& volume;
-    const std::vector<Bone>& bones;                ///< of that volume
-    std::shared_ptr<const WeldedSurface> surface;  ///< MethodRows::surface, if it is known
+    const std::vector<Bone>& bones;        ///< of that volume
+    std::shared_ptr<const KeptHeat> heat;  ///< MethodRows::heat, if it is known
 };
 
 /// The starting point of a bind.
@@ -83,8 +83,8 @@ struct Task {
 struct MethodRows {
     std::variant<DistanceTable, InfluenceTable> table;
     std::vector<Coverage> coverage;
-    std::shared_ptr<const KeptVolume> volume = nullptr;      ///< with BindOptions::keep_volume
-    std::shared_ptr<const WeldedSurface> surface = nullptr;  ///< with that, of a method that has one
+    std::shared_ptr<const KeptVolume> volume = nullptr;  ///< with BindOptions::keep_volume
+    std::shared_ptr<const KeptHeat> heat = nullptr;      ///< with that, of a method that solves for heat
 };
 
 /// Extends the bones of leaf joints, for methods without a volume. A bone ends where the vertices end that are

@@ -74,10 +74,10 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     const PlannedMesh& planned = *binding->planned;
     binding->bones = make_bones(skeleton);
     const Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
-                                MovedJoints{*bound.volume, bound.bones, bound.surface});
+                                MovedJoints{*bound.volume, bound.bones, bound.heat});
     SINEW_TRY_LET(MethodRows rows, run_method(task));
     binding->volume = std::move(rows.volume);
-    binding->surface = std::move(rows.surface);
+    binding->heat = std::move(rows.heat);
     binding->take_rows(planned.plan, std::move(rows));
     warn_of_snapped(skeleton, bound.options, report);
     return Binding(binding);

@@ -41,6 +41,7 @@ public:
     }
     const Point3& head() const { return a_; }
     const Point3& tail() const { return b_; }
+    bool operator==(const BoneSpace&) const = default;
 
 private:
     BoneSpace(const Point3& a, const Point3& b, double radius) : a_(a), b_(b), segment_(a, b), radius_(radius) {}

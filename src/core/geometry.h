@@ -75,6 +75,7 @@ public:
         const Point3 w{v[0] - t * d_[0], v[1] - t * d_[1], v[2] - t * d_[2]};
         return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length_};
     }
+    bool operator==(const SegmentRuler&) const = default;
 
 private:
     Point3 a_, d_;

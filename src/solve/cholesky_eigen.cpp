@@ -13,6 +13,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/hash.h"
 #include "core/parallel.h"
 #include "solve/cholesky.h"
 
@@ -127,7 +128,12 @@ std::vector<std::uint32_t> count_columns(const Lists& rows, const std::vector<st
     return count;
 }
 
-using Front = Cholesky::Front;
+// Columns of L that follow each other and have the same rows below them.
+struct Front {
+    std::uint32_t first, columns, below;  // columns from `first` on, and the number of their common rows below
+    std::uint64_t row, value;             // positions of those rows in Plan::rows, and of the columns in the values
+    std::uint32_t rows() const { return columns + below; }
+};
 
 // Entries of L on and below the diagonal of a front.
 double entries_of(double columns, double below) { return columns * (0.5 * (columns + 1) + below); }
@@ -429,7 +435,27 @@ private:
     std::atomic<std::uint32_t> failed_{no_index};
 };
 
+// The places of the entries beside the diagonal, in their order.
+std::uint64_t hash_places(std::span<const MatrixEntry> entries) {
+    std::vector<std::uint32_t> places;
+    places.reserve(2 * entries.size());
+    for (const MatrixEntry& e : entries)
+        if (e.row != e.column) places.insert(places.end(), {e.row, e.column});
+    return hash_bytes(std::as_bytes(std::span(places)));
+}
+
 }  // namespace
+
+struct Cholesky::Plan {
+    std::vector<std::uint32_t> place;  // the row of L of row i of A
+    FrontTree tree;                    // in the order of elimination
+    std::vector<std::uint32_t> rows;   // below each front, rising
+    std::uint64_t places;              // of hash_places
+
+    Plan(std::size_t size, std::span<const MatrixEntry> entries, std::uint64_t hash)
+        : place(elimination_order(size, entries)), tree(size, entries, place), places(hash) {}
+    bool fits(std::size_t size, std::uint64_t hash) const { return place.size() == size && places == hash; }
+};
 
 double estimate_cholesky_memory(double rows, double row_entries) {
     // Fill grows as n log n on planar graphs (nested dissection). 24 bytes for each entry are a cautious guess for
@@ -438,16 +464,17 @@ double estimate_cholesky_memory(double rows, double row_entries) {
     return rows * (24 * fill + 40 * row_entries);
 }
 
-Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry> entries, Context* context) {
+Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry> entries, Context* context,
+                                  std::shared_ptr<const Plan> earlier) {
     constexpr double most = std::numeric_limits<int>::max();
     if (static_cast<double>(size) > most || static_cast<double>(entries.size()) > most)
         return Error{ErrorCode::too_large, "a sparse matrix has more than 2^31 rows or entries"};
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
-    Cholesky out;
-    out.place_ = elimination_order(size, entries);
-    FrontTree tree(size, entries, out.place_);
-    out.nonzeros_ = static_cast<std::size_t>(tree.entries);
+    const std::uint64_t places = hash_places(entries);
+    std::shared_ptr<Plan> own;
+    if (!earlier || !earlier->fits(size, places)) earlier = own = std::make_shared<Plan>(size, entries, places);
+    const FrontTree& tree = earlier->tree;
     if (context && context->memory_limit) {
         const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
                              24 * static_cast<double>(entries.size()) + 60 * static_cast<double>(size);
@@ -455,33 +482,39 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
-    const Lists columns(size, entries, out.place_, true);
-    out.row_ = find_rows_below(tree, columns, size);
-    out.value_.reset(new double[out.nonzeros_ + 1]);  // each front sets its own
-    Elimination elimination(tree, columns, out.row_, out.value_.get());
+    const Lists columns(size, entries, earlier->place, true);
+    if (own) own->rows = find_rows_below(own->tree, columns, size);
+    Cholesky out;
+    out.plan_ = std::move(earlier);
+    out.value_.reset(new double[out.nonzeros() + 1]);  // each front sets its own
+    Elimination elimination(tree, columns, out.plan_->rows, out.value_.get());
     elimination.run(size, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
     if (const std::uint32_t bad = elimination.first_bad_column(); bad != no_index) {
-        const auto row = std::find(out.place_.begin(), out.place_.end(), bad) - out.place_.begin();
+        const auto& place = out.plan_->place;
+        const auto row = std::find(place.begin(), place.end(), bad) - place.begin();
         return Error{ErrorCode::internal, "a sparse matrix is not positive definite at row " + std::to_string(row)};
     }
-    out.fronts_ = std::move(tree.fronts);
     return out;
 }
+
+std::size_t Cholesky::size() const { return plan_->place.size(); }
+std::size_t Cholesky::nonzeros() const { return static_cast<std::size_t>(plan_->tree.entries); }
 
 template <std::size_t w>
 void Cholesky::solve_columns(std::span<double> columns, double least) const {
     const std::size_t n = size();
+    const auto& [place, tree, row, places] = *plan_;
     std::vector<double> x(n * w);
     for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place_[i]} * w);
+        std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
     std::uint32_t most = 0;
-    for (const Front& f : fronts_) most = std::max(most, f.below);
+    for (const Front& f : tree.fronts) most = std::max(most, f.below);
     std::vector<double> rest(most * w);  // of the rows below a front
     const auto within = [](const double* values, std::size_t rows, double bound) {
         return std::all_of(values, values + rows * w, [&](double value) { return std::abs(value) <= bound; });
     };
-    for (const Front& f : fronts_) {
+    for (const Front& f : tree.fronts) {
         const double* l = value_.get() + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
         if (within(own, f.columns, 0)) continue;
@@ -495,15 +528,15 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
                 for (std::size_t c = 0; c < w; ++c) rest[i * w + c] += l[f.columns + i] * pivot[c];
         }
         for (std::uint32_t i = 0; i < f.below; ++i) {
-            double* const to = x.data() + std::size_t{row_[f.row + i]} * w;
+            double* const to = x.data() + std::size_t{row[f.row + i]} * w;
             for (std::size_t c = 0; c < w; ++c) to[c] -= rest[i * w + c];
         }
     }
-    for (std::size_t s = fronts_.size(); s-- > 0;) {
-        const Front& f = fronts_[s];
+    for (std::size_t s = tree.fronts.size(); s-- > 0;) {
+        const Front& f = tree.fronts[s];
         double* const own = x.data() + std::size_t{f.first} * w;
         for (std::uint32_t i = 0; i < f.below; ++i)
-            std::copy_n(x.data() + std::size_t{row_[f.row + i]} * w, w, rest.data() + i * w);
+            std::copy_n(x.data() + std::size_t{row[f.row + i]} * w, w, rest.data() + i * w);
         if (within(own, f.columns, 0) && within(rest.data(), f.below, least)) continue;
         for (std::uint32_t j = f.columns; j-- > 0;) {
             const double* const l = value_.get() + f.value + std::size_t{j} * f.rows();
@@ -517,7 +550,7 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
         }
     }
     for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(x.data() + std::size_t{place_[i]} * w, w, columns.data() + i * w);
+        std::copy_n(x.data() + std::size_t{place[i]} * w, w, columns.data() + i * w);
 }
 
 void Cholesky::solve_batch(std::span<double> columns, double least) const { solve_columns<kBatch>(columns, least); }

@@ -26,8 +26,8 @@ Shape grid(const std::function<P3(double, double)>& point, int nu, int nv, bool 
 
 }  // namespace
 
-Character build_caped() {
-    Character c = biped();
+Character build_caped(double cell) {
+    Character c = biped({.cell = cell});
     c.name = "caped";
     Rig rig(c.skeleton);
     const std::uint32_t head = c.joint("head"), chest = c.joint("chest");

@@ -46,19 +46,20 @@ Character quadruped(double cell) {
     return remembered(made, cell, [&] { return build_quadruped(cell, "quadruped " + std::to_string(cell)); });
 }
 
-Character caped() {
-    static std::map<int, Character> made;
-    return remembered(made, 0, build_caped);
+Character caped(double cell) {
+    static std::map<double, Character> made;
+    return remembered(made, cell, [&] { return build_caped(cell); });
 }
 
 std::vector<std::string> character_names() { return {"biped", "biped_controls", "quadruped", "robot", "caped"}; }
 
-Character make_character(const std::string& name) {
-    if (name == "biped") return biped();
-    if (name == "biped_controls") return biped({.control_joints = true});
-    if (name == "quadruped") return quadruped();
+Character make_character(const std::string& name, double coarseness) {
+    const double cell = BipedOptions{}.cell * coarseness;
+    if (name == "biped") return biped({.cell = cell});
+    if (name == "biped_controls") return biped({.cell = cell, .control_joints = true});
+    if (name == "quadruped") return quadruped(0.014 * coarseness);
     if (name == "robot") return robot();
-    if (name == "caped") return caped();
+    if (name == "caped") return caped(cell);
     return {};
 }
 

@@ -46,17 +46,17 @@ Character robot();
 
 /// The biped with a cape and a skirt, which are open sheets with their own bones, and with hair cards, eyeballs and
 /// buttons, which have no bones.
-Character caped();
+Character caped(double cell = 0.02);
 
 /// The three functions above are slow, so each result is built once per process, and each body once per build
 /// (`stored_as` of mesh_of). These build a new one:
 Character build_biped(const BipedOptions& options = {}, const std::string& stored_as = {});
 Character build_quadruped(double cell = 0.014, const std::string& stored_as = {});
-Character build_caped();
+Character build_caped(double cell = 0.02);
 
 /// A character by name: the four above, or biped_controls, the biped with control joints. Its name is empty if
-/// there is no such character.
-Character make_character(const std::string& name);
+/// there is no such character. coarseness: cells of biped and quadruped are that many times larger.
+Character make_character(const std::string& name, double coarseness = 1);
 std::vector<std::string> character_names();
 
 /// Appends b's mesh to a's. b's body_part must refer to a's joints.

@@ -1,4 +1,5 @@
 // sinew_characters: writes a generated character as GLB, with a skeleton and without a skin.
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -16,14 +17,16 @@ constexpr const char* usage =
     "       sinew_characters --list        every NAME, one a line: CHARACTER or CHARACTER+DEFECT\n"
     "       sinew_characters --all FOLDER  FOLDER/NAME.glb for every NAME, in less time than one by one\n"
     "  --parts N       N primitives that share no vertex\n"
-    "  --non-indexed   three vertices for every triangle\n";
+    "  --non-indexed   three vertices for every triangle\n"
+    "SINEW_COARSE=2: cells of biped and quadruped are twice as large, for programs that sanitizers slow down\n";
 
 Character make(const std::string& name) {
     if (name == "bar") return bar();
     if (name == "u_tube") return u_tube();
     if (name == "l_corner") return l_corner();
     if (name == "strip") return strip();
-    return make_character(name);
+    const char* const coarse = std::getenv("SINEW_COARSE");
+    return make_character(name, coarse ? std::strtod(coarse, nullptr) : 1);
 }
 
 /// Every character, with every defect that applies to it.

@@ -148,6 +148,26 @@ TEST(Cholesky, ThreadsChangeNoBit) {
     }
 }
 
+TEST(Cholesky, UsesThePlanOfEntriesAtTheSamePlaces) {
+    std::shared_ptr<const Cholesky::Plan> last;
+    for (const Graph& g : graphs()) {
+        std::vector<MatrixEntry> entries = matrix_of(g);
+        const std::vector<double> b(g.size, 1.0);
+        const auto first = Cholesky::factor(g.size, entries, nullptr, last);
+        ASSERT_TRUE(first.ok()) << g.name;
+        EXPECT_NE(first->plan(), last) << g.name << " has the plan of another graph";
+        EXPECT_EQ(first->solve(b), Cholesky::factor(g.size, entries)->solve(b)) << g.name;
+        // Other values, and a diagonal that comes before the other entries.
+        for (MatrixEntry& e : entries) e.value *= 3;
+        entries.insert(entries.begin(), {0, 0, 0.5});
+        const auto again = Cholesky::factor(g.size, entries, nullptr, first->plan());
+        ASSERT_TRUE(again.ok()) << g.name;
+        EXPECT_EQ(again->plan(), first->plan()) << g.name;
+        EXPECT_EQ(again->solve(b), Cholesky::factor(g.size, entries)->solve(b)) << g.name;
+        last = again->plan();
+    }
+}
+
 // With several bad rows the error names the same row on any number of threads.
 // A grid whose nodes are held, with one right hand side that is 0 but at a corner; in the others nothing is 0.
 TEST(Cholesky, SkipsWhatIsZero) {

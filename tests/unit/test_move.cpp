@@ -79,7 +79,8 @@ TEST(Move, GivesTheBitsOfAFreshBind) {
 }
 
 TEST(Move, WorksForOtherMethods) {
-    move_and_compare(test::quadruped(), at(Method::surface_heat, 64), test::sanitized ? 1 : 2);
+    move_and_compare(test::quadruped(), at(Method::surface_heat, 64), test::sanitized ? 1 : 5);
+    move_and_compare(test::caped(), at(Method::surface_heat, 64), test::sanitized ? 1 : 3);
     move_and_compare(test::quadruped(), at(Method::voxel_heat, 32), 1);
     move_and_compare(test::quadruped(), at(Method::geodesic_voxel, 32, false), 2);
     BindOptions all = at(Method::geodesic_voxel, 32);

@@ -27,12 +27,17 @@ public:
     /// of the joint's part).
     bool is_separate(std::uint32_t joint, std::uint32_t part, const Point3& point) const;
 
-private:
     struct Enclosure {
-        std::uint32_t part = MeshSurface::none;  // the smallest part that encloses the joint
-        bool is_ball = false;                    // around the joint
-        std::vector<bool> separate;              // per part: not moved by the joint; empty = none is
+        std::uint32_t part = MeshSurface::none;  ///< the smallest part that encloses the joint
+        bool is_ball = false;                    ///< around the joint
+        std::vector<bool> separate;              ///< per part: not moved by the joint; empty = none is
+
+        bool operator==(const Enclosure&) const = default;
     };
+    /// Per joint. All that is_separate depends on, beside the mesh.
+    const std::vector<Enclosure>& enclosures() const { return enclosure_; }
+
+private:
     void find_enclosing_parts(const Skeleton& skeleton, Context* context);
     void leave_out_long_bones(const Skeleton& skeleton, const std::vector<Bone>& bones,
                               const std::function<bool(const Point3&)>& solid);

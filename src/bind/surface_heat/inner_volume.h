@@ -27,6 +27,7 @@ public:
     bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const {
         return enclosed_->is_separate(joint, part, point);
     }
+    const std::vector<EnclosedJoints::Enclosure>& enclosures() const { return enclosed_->enclosures(); }
     /// Whether no open space hides a bone from a point of a part. It does so from garments, but not from the body:
     /// where a body has bones outside its own volume, they are meant to move it.
     bool is_clear(std::uint32_t part, const Point3& from, const Point3& to) const {

@@ -185,8 +185,10 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
         volume_task.with(volume_task.mesh, volume_task.skeleton, volume_task.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
     const auto* const moved = std::get_if<MovedJoints>(&task.start);
-    const auto kept_mesh = moved && moved->surface ? moved->surface : std::make_shared<const WeldedSurface>(task);
-    const WeldedSurface& mesh = *kept_mesh;
+    KeptHeat kept_heat =
+        moved && moved->heat ? *moved->heat : KeptHeat{std::make_shared<const WeldedSurface>(task), {}};
+    kept_heat.sets.resize(task.plan.sets.size());
+    const WeldedSurface& mesh = *kept_heat.mesh;
     const SurfaceParts parts = split_parts(task.mesh, mesh.surface, task.context);
     volume.set_parts(task, mesh.surface, parts.part);
     const SurfaceView view{task, mesh, parts.part, rules.parts};
@@ -194,10 +196,11 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const auto bind_set = [&](const JointSet& set) -> Status {
         const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));
         if (unknowns.size() == 0) return Done{};
-        const Heat heat = find_heat(task, mesh, set, unknowns, &volume, rules.heat);
+        KeptHeat::Set& kept_set = kept_heat.sets[static_cast<std::size_t>(&set - task.plan.sets.data())];
+        const Heat heat = find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat);
         if (cancelled(task.context)) return heat_cancelled();
         SINEW_TRY_LET(SetRows found, solve_heat(task, mesh.surface, set, unknowns, heat,
-                                                correction ? InfluenceFeatures::kMost : 0));
+                                                correction ? InfluenceFeatures::kMost : 0, kept_set));
         const PartFacts facts = make_parts_rigid(view, set, found);
         if (correction && set.joints.size() <= InfluenceFeatures::kMostJoints) {
             std::vector<std::uint8_t> rigid;
@@ -218,7 +221,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     MethodRows out = std::move(rows);
     if (task.options.keep_volume) {
         out.volume = std::move(measured.volume);
-        out.surface = kept_mesh;
+        out.heat = std::make_shared<const KeptHeat>(std::move(kept_heat));
     }
     return out;
 }
