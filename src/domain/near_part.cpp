@@ -1,8 +1,10 @@
 #include "domain/near_part.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
+#include "core/parallel.h"
 #include "core/vectors.h"
 #include "sinew/near.h"
 
@@ -106,10 +108,13 @@ NearPart find_near_part(const MeshView& mesh, const Skeleton& skeleton, Context*
     const double reach = kReach * out.bones.longest();
     constexpr std::uint8_t of_area = 1, of_flat = 2;
     std::vector<std::uint8_t> corner(mesh.positions.size(), 0);  // per vertex: of which triangles
-    for (const Triangle& t : mesh.triangles) {
-        const std::uint8_t kind = has_area(mesh, t) ? of_area : of_flat;
-        for (const std::uint32_t v : t) corner[v] |= kind;
-    }
+    parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
+        const std::uint8_t kind = has_area(mesh, mesh.triangles[t]) ? of_area : of_flat;
+        for (const std::uint32_t v : mesh.triangles[t]) {
+            const std::atomic_ref own(corner[v]);
+            if (!(own.load(std::memory_order_relaxed) & kind)) own.fetch_or(kind, std::memory_order_relaxed);
+        }
+    });
     Box3 flat;  // of the triangles without area
     for (std::size_t v = 0; v < corner.size(); ++v) {
         if (corner[v] & of_area) out.whole.add(to_point(mesh.positions[v]));

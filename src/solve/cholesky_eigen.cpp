@@ -198,14 +198,25 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
     return tree;
 }
 
-// The order in which rows are eliminated: minimum degree, then changed so that the columns of a front are
-// neighbours.
-std::vector<std::uint32_t> elimination_order(std::size_t size, std::span<const MatrixEntry> entries) {
-    std::vector<std::uint32_t> place = minimum_degree(size, entries);
-    const std::vector<std::uint32_t> after = postorder(elimination_tree(Lists(size, entries, place, false)));
-    for (std::uint32_t& p : place) p = after[p];
-    return place;
-}
+// The columns of L in the order of elimination: minimum degree, changed so that the columns of a front
+// are neighbours.
+struct Columns {
+    std::vector<std::uint32_t> place;   // of row i of A
+    std::vector<std::uint32_t> parent;  // of a column, in the elimination tree
+    std::vector<std::uint32_t> count;   // its entries
+
+    Columns(std::size_t size, std::span<const MatrixEntry> entries)
+        : place(minimum_degree(size, entries)), parent(size), count(size) {
+        const Lists rows(size, entries, place, false);
+        const std::vector<std::uint32_t> up = elimination_tree(rows), counted = count_columns(rows, up),
+                                         after = postorder(up);
+        for (std::uint32_t& p : place) p = after[p];
+        for (std::size_t j = 0; j < size; ++j) {
+            parent[after[j]] = up[j] == no_index ? no_index : after[up[j]];
+            count[after[j]] = counted[j];
+        }
+    }
+};
 
 // The fronts, which update goes to which of them, and what they cost.
 struct FrontTree {
@@ -217,11 +228,8 @@ struct FrontTree {
     double entries = 0;                // of L, with zeros in fronts
     double waiting_entries = 0;        // maximum of the entries in updates, fronts one after the other
 
-    FrontTree(std::size_t size, std::span<const MatrixEntry> entries_of_matrix,
-              const std::vector<std::uint32_t>& place) {
-        const Lists rows(size, entries_of_matrix, place, false);
-        const std::vector<std::uint32_t> parent_column = elimination_tree(rows);
-        Tree tree = find_fronts(parent_column, count_columns(rows, parent_column));
+    explicit FrontTree(const Columns& columns) {
+        Tree tree = find_fronts(columns.parent, columns.count);
         fronts = std::move(tree.fronts);
         parent = std::move(tree.parent);
         children.resize(fronts.size());
@@ -452,8 +460,7 @@ struct Cholesky::Plan {
     std::vector<std::uint32_t> rows;   // below each front, rising
     std::uint64_t places;              // of hash_places
 
-    Plan(std::size_t size, std::span<const MatrixEntry> entries, std::uint64_t hash)
-        : place(elimination_order(size, entries)), tree(size, entries, place), places(hash) {}
+    Plan(Columns columns, std::uint64_t hash) : place(std::move(columns.place)), tree(columns), places(hash) {}
     bool fits(std::size_t size, std::uint64_t hash) const { return place.size() == size && places == hash; }
 };
 
@@ -473,7 +480,8 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
 
     const std::uint64_t places = hash_places(entries);
     std::shared_ptr<Plan> own;
-    if (!earlier || !earlier->fits(size, places)) earlier = own = std::make_shared<Plan>(size, entries, places);
+    if (!earlier || !earlier->fits(size, places))
+        earlier = own = std::make_shared<Plan>(Columns(size, entries), places);
     const FrontTree& tree = earlier->tree;
     if (context && context->memory_limit) {
         const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
