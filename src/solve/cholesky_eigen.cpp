@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/hash.h"
+#include "core/lists.h"
 #include "core/parallel.h"
 #include "solve/cholesky.h"
 
@@ -27,14 +28,14 @@ Error too_large(double bytes, std::size_t limit) {
 }
 
 // The entries of the lower triangle by row or by column.
-struct Lists {
+struct EntryLists {
     std::vector<std::uint64_t> first;  // n + 1
     std::vector<std::uint32_t> other;
     std::vector<double> value;
 
     // Keeps the given order within a list; by column with values, or by row without.
-    Lists(std::size_t n, std::span<const MatrixEntry> entries, const std::vector<std::uint32_t>& place,
-          bool by_column)
+    EntryLists(std::size_t n, std::span<const MatrixEntry> entries, const std::vector<std::uint32_t>& place,
+               bool by_column)
         : first(n + 1, 0), other(entries.size()), value(by_column ? entries.size() : 0) {
         const auto key = [&](const MatrixEntry& e) {
             const auto [low, high] = std::minmax(place[e.row], place[e.column]);
@@ -56,19 +57,32 @@ struct Lists {
 };
 
 // The place of each row in the order by approximate minimum degree.
-std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const MatrixEntry> entries) {
-    using Pattern = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
-    const auto n = static_cast<Eigen::Index>(size);
-    Pattern a(n, n);
-    std::vector<Eigen::Triplet<double, int>> lower;
-    lower.reserve(entries.size());
-    for (const MatrixEntry& e : entries)
-        lower.emplace_back(static_cast<int>(std::max(e.row, e.column)), static_cast<int>(std::min(e.row, e.column)),
-                           1);
-    a.setFromTriplets(lower.begin(), lower.end());
-    lower = {};
+std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const MatrixEntry> entries,
+                                          Context* context) {
+    Lists around(size, context, [&](const auto& to) {
+        for (const MatrixEntry& e : entries) {
+            to(e.row, e.column);
+            if (e.row != e.column) to(e.column, e.row);
+        }
+    });
+    std::vector<int> first(size + 1, 0);
+    parallel_for(context, size, 1024, [&](std::size_t i) {
+        const auto begin = around.value.begin() + around.first[i], end = around.value.begin() + around.first[i + 1];
+        std::sort(begin, end);
+        first[i + 1] = static_cast<int>(std::unique(begin, end) - begin);
+    });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    // Only its pattern is read. AMDOrdering would make it from a half of it, on one thread.
+    Eigen::SparseMatrix<float, Eigen::ColMajor, int> pattern(static_cast<Eigen::Index>(size),
+                                                             static_cast<Eigen::Index>(size));
+    pattern.resizeNonZeros(first.back());
+    std::copy(first.begin(), first.end(), pattern.outerIndexPtr());
+    parallel_for(context, size, 1024, [&](std::size_t i) {
+        std::copy_n(around.value.begin() + around.first[i], first[i + 1] - first[i],
+                    pattern.innerIndexPtr() + first[i]);
+    });
     Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> order;
-    Eigen::AMDOrdering<int>()(a.selfadjointView<Eigen::Lower>(), order);
+    Eigen::internal::minimum_degree_ordering(pattern, order);
     std::vector<std::uint32_t> place(size);
     for (std::size_t k = 0; k < size; ++k)
         place[static_cast<std::size_t>(order.indices()[static_cast<Eigen::Index>(k)])] =
@@ -77,7 +91,7 @@ std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const Matr
 }
 
 // The parent of each column in the elimination tree (Liu 1986); none for roots.
-std::vector<std::uint32_t> elimination_tree(const Lists& rows) {
+std::vector<std::uint32_t> elimination_tree(const EntryLists& rows) {
     const std::size_t n = rows.first.size() - 1;
     std::vector<std::uint32_t> parent(n, no_index), above(n, no_index);
     for (std::uint32_t i = 0; i < n; ++i)
@@ -117,7 +131,7 @@ std::vector<std::uint32_t> postorder(const std::vector<std::uint32_t>& parent) {
 }
 
 // Number of entries of each column of L, with its diagonal.
-std::vector<std::uint32_t> count_columns(const Lists& rows, const std::vector<std::uint32_t>& parent) {
+std::vector<std::uint32_t> count_columns(const EntryLists& rows, const std::vector<std::uint32_t>& parent) {
     const std::size_t n = parent.size();
     std::vector<std::uint32_t> count(n, 1), seen(n, no_index);
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -205,9 +219,9 @@ struct Columns {
     std::vector<std::uint32_t> parent;  // of a column, in the elimination tree
     std::vector<std::uint32_t> count;   // its entries
 
-    Columns(std::size_t size, std::span<const MatrixEntry> entries)
-        : place(minimum_degree(size, entries)), parent(size), count(size) {
-        const Lists rows(size, entries, place, false);
+    Columns(std::size_t size, std::span<const MatrixEntry> entries, Context* context)
+        : place(minimum_degree(size, entries, context)), parent(size), count(size) {
+        const EntryLists rows(size, entries, place, false);
         const std::vector<std::uint32_t> up = elimination_tree(rows), counted = count_columns(rows, up),
                                          after = postorder(up);
         for (std::uint32_t& p : place) p = after[p];
@@ -267,7 +281,7 @@ private:
 };
 
 // The rows below each front: those of its columns and of the fronts below it. Sets Front::row.
-std::vector<std::uint32_t> find_rows_below(FrontTree& tree, const Lists& columns, std::size_t size) {
+std::vector<std::uint32_t> find_rows_below(FrontTree& tree, const EntryLists& columns, std::size_t size) {
     std::vector<std::uint32_t> out, seen(size, no_index);
     for (std::uint32_t s = 0; s < tree.fronts.size(); ++s) {
         Front& f = tree.fronts[s];
@@ -323,7 +337,8 @@ struct Schedule {
 // goes to its parent.
 class Elimination {
 public:
-    Elimination(const FrontTree& tree, const Lists& columns, const std::vector<std::uint32_t>& rows, double* values)
+    Elimination(const FrontTree& tree, const EntryLists& columns, const std::vector<std::uint32_t>& rows,
+                double* values)
         : tree_(tree), columns_(columns), rows_(rows), values_(values), update_(tree.fronts.size()) {}
 
     void run(std::size_t size, Context* context) {
@@ -436,7 +451,7 @@ private:
     }
 
     const FrontTree& tree_;
-    const Lists& columns_;
+    const EntryLists& columns_;
     const std::vector<std::uint32_t>& rows_;
     double* const values_;
     std::vector<std::unique_ptr<double[]>> update_;  // of each front: below × below, the lower triangle
@@ -481,7 +496,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     const std::uint64_t places = hash_places(entries);
     std::shared_ptr<Plan> own;
     if (!earlier || !earlier->fits(size, places))
-        earlier = own = std::make_shared<Plan>(Columns(size, entries), places);
+        earlier = own = std::make_shared<Plan>(Columns(size, entries, context), places);
     const FrontTree& tree = earlier->tree;
     if (context && context->memory_limit) {
         const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
@@ -490,7 +505,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
-    const Lists columns(size, entries, earlier->place, true);
+    const EntryLists columns(size, entries, earlier->place, true);
     if (own) own->rows = find_rows_below(own->tree, columns, size);
     Cholesky out;
     out.plan_ = std::move(earlier);
