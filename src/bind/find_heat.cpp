@@ -431,7 +431,7 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
                 std::make_shared<const KeptSight>(KeptSight{sight.segments, enclosures_of(volume), visible});
         return heat_at(cases, unknowns.node, std::move(visible), area, rules.least_visible);
     }
-    CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse);
+    CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse_nodes(unknowns.size()));
     kept.sight.reset();
     Heat heat = heat_at(cases, coarse.nodes(), visible_at(cases, coarse.nodes(), {sight, nullptr}),
                         coarse.restricted(mesh.surface.mass), rules.least_visible);

@@ -250,7 +250,7 @@ double surface_solver_memory(const MeshView& mesh, double threads) {
     // Factors, and two batches of heat for each thread; heat and surface, and where it is coarse; trees.
     const HeatRules rules;
     const bool coarse = vertices > static_cast<double>(rules.direct);
-    const double solved = coarse ? 1.5 * static_cast<double>(rules.coarse) : vertices;
+    const double solved = coarse ? 1.5 * static_cast<double>(rules.coarse_nodes(mesh.positions.size())) : vertices;
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
     return estimate_cholesky_memory(solved, coarse ? 14 : 7) + solved * batches + vertices * (coarse ? 400 : 500) +
            triangles * 220;

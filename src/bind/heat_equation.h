@@ -9,7 +9,9 @@
 // The methods bone-heat and surface-heat are lists of the steps below, for one set of joints after the other.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -89,9 +91,13 @@ struct HeatRules {
     /// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come
     /// from a rim or a hole: of a jacket from the neck, of a boot from the knee.
     double least_visible = 0.1;
-    /// With more unknowns than this, the equation is solved on a coarse surface of about `coarse` nodes, at most
-    /// half more.
+    /// With more unknowns than `direct`, the equation is solved on a coarse surface of about coarse_nodes(), at
+    /// most half more; at least `coarse`.
     std::size_t direct = 60'000, coarse = 30'000;
+    /// Larger meshes need more for the same error: 40,000 at 692,000 vertices, 80,000 at 2.8 million.
+    std::size_t coarse_nodes(std::size_t unknowns) const {
+        return std::max(coarse, static_cast<std::size_t>(48 * std::sqrt(static_cast<double>(unknowns))));
+    }
 };
 
 /// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
