@@ -37,8 +37,8 @@ struct Segment {
     bool open_head, open_tail;
     BoneSpace space;
 
-    /// The same line. Shapes around it may differ.
     bool operator==(const Segment&) const = default;
+    /// The same line. Shapes around it may differ.
     bool same_place(const Segment& other) const {
         return a == other.a && b == other.b && space.radius() == 0 && other.space.radius() == 0 &&
                !space.is_box() && !other.space.is_box();

@@ -27,8 +27,8 @@ public:
     /// Right hand sides that are solved together: one pass over L serves all of them.
     static constexpr std::size_t kBatch = 8;
 
-    /// What depends only on the places of the entries: the order of elimination and the fronts. A third of the time
-    /// of factor(), on one thread.
+    /// What depends only on the places of the entries: the order of elimination and the fronts. Mostly on one
+    /// thread.
     struct Plan;
 
     /// Factors the matrix of `size` rows. The entries of L are counted first and checked against
