@@ -13,12 +13,14 @@ struct OccludedCount {
 Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set, InfluenceRows& rows,
                 OccludedCount& count) {
     const MeshSurface& surface = mesh.surface;
-    const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows));
+    const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows), task.context);
     if (unknowns.size() == 0) return Done{};
     KeptHeat::Set none;
     const Heat heat = find_heat(task, mesh, set, unknowns, nullptr, none);
     if (cancelled(task.context)) return heat_cancelled();
     SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat, 0, none));
+    if (heat.coarse)
+        found = interpolate_rows(*heat.coarse, surface, found, unknowns.vertices, task.width(), task.context);
 
     count.parts += static_cast<std::size_t>(std::count(heat.occluded.begin(), heat.occluded.end(), true));
     for (std::size_t i = 0; i < found.vertices.size(); ++i) {

@@ -261,12 +261,7 @@ private:
 /// The three cases of find_heat.
 struct HeatCases {
     const Sight& sight;
-    std::vector<std::uint32_t> vertex_at;  // per node: a vertex of the set, or none
-
-    HeatCases(const Sight& with, const Unknowns& unknowns)
-        : sight(with), vertex_at(with.mesh.surface.nodes(), MeshSurface::none) {
-        for (const std::uint32_t v : unknowns.vertices) vertex_at[sight.mesh.surface.node_of[v]] = v;
-    }
+    const Unknowns& unknowns;
 
     NodeHeat visible(std::uint32_t node, Sight::Distances& scratch) const {
         return sight.nearest(node, true, scratch);
@@ -274,7 +269,7 @@ struct HeatCases {
     /// `seen`: of `visible`.
     NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, Sight::Distances& scratch) const {
         if (!occluded && seen.count > 0) return seen;
-        const std::uint32_t v = vertex_at[node];
+        const std::uint32_t v = unknowns.vertex[unknowns.of_node[node]];
         if (sight.volume && v != MeshSurface::none)
             if (const auto through = sight.volume->nearest(sight.set, v, sight.part(node), occluded))
                 return *through;
@@ -421,7 +416,7 @@ void NodeHeat::add(std::uint32_t joint) {
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
                const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules) {
     const Sight sight{task, mesh, set, volume};
-    const HeatCases cases(sight, unknowns);
+    const HeatCases cases{sight, unknowns};
     if (unknowns.size() <= rules.direct) {
         std::vector<double> area;
         for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
@@ -434,7 +429,7 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
     CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse_nodes(unknowns.size()));
     kept.sight.reset();
     Heat heat = heat_at(cases, coarse.nodes(), visible_at(cases, coarse.nodes(), {sight, nullptr}),
-                        coarse.restricted(mesh.surface.mass), rules.least_visible);
+                        coarse.restricted(mesh.surface.mass, task.context), rules.least_visible);
     heat.at = refine_heat(cases, unknowns, coarse, heat);
     heat.coarse = std::move(coarse);
     return heat;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/lists.h"
 #include "core/try.h"
 #include "core/vectors.h"
 
@@ -98,9 +99,6 @@ struct Rows {
     Rows(std::size_t count, std::size_t wide, Context* context) : width(wide), kept(count, 0) {
         assign_large(entries, count * width, {}, context);
     }
-    std::span<const InfluenceRows::Entry> of(std::size_t row) const {
-        return {entries.data() + row * width, kept[row]};
-    }
     /// Inserts a value into a row if it is among the `width` largest. Joints come in ascending order, so an equal
     /// entry stays ahead of a later one.
     void insert(std::size_t at_row, const InfluenceRows::Entry& entry) {
@@ -151,9 +149,91 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     return rows;
 }
 
-/// P y: the rows of vertices from those of coarse nodes.
-Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurface& surface,
-                  std::span<const std::uint32_t> vertices, std::size_t width, Context* context) {
+}  // namespace
+
+Error heat_cancelled() { return {ErrorCode::cancelled, "cancelled while heat spreads"}; }
+
+std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
+                                              InfluenceRows& rows) {
+    const InfluenceRows::Entry only{1.0f, set.joints[0]};
+    const auto store = [&](std::vector<std::uint32_t>& others, std::size_t i) {
+        const std::uint32_t v = set.vertices[i];
+        InfluenceRows::Entry nearest = only;
+        if (surface.node_of[v] == MeshSurface::none) {
+            const Point3 p = to_point(task.mesh.positions[v]);
+            double best = INFINITY;
+            for (const std::uint32_t j : set.joints)
+                if (const double d = norm(to_point(task.skeleton.joints[j].position) - p); d < best)
+                    best = d, nearest.second = j;
+            rows.store(v, {&nearest, 1}, Coverage::unused);
+        } else if (set.joints.size() == 1) {
+            rows.store(v, {&nearest, 1}, set.idle ? Coverage::euclidean : Coverage::weighted);
+        } else {
+            others.push_back(v);
+        }
+    };
+    return collect<std::uint32_t>(set.vertices.size(), 1 << 14, task.context, [&] { return std::cref(store); });
+}
+
+Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices, Context* context) {
+    std::vector<std::uint8_t> touched(surface.components, 0);
+    parallel_for(context, vertices.size(), 4096, [&](std::size_t i) {
+        const std::atomic_ref own(touched[surface.component[surface.node_of[vertices[i]]]]);
+        if (!own.load(std::memory_order_relaxed)) own.store(1, std::memory_order_relaxed);
+    });
+    Unknowns out{std::move(vertices), {}, {}, std::vector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
+    for (std::uint32_t node = 0; node < surface.nodes(); ++node)
+        if (touched[surface.component[node]]) {
+            out.of_node[node] = static_cast<std::uint32_t>(out.size());
+            out.node.push_back(node);
+        }
+    out.vertex.assign(out.size(), MeshSurface::none);
+    parallel_for(context, out.vertices.size(), 4096, [&](std::size_t i) {
+        const std::uint32_t v = out.vertices[i];
+        const std::atomic_ref last(out.vertex[out.of_node[surface.node_of[v]]]);
+        for (std::uint32_t at = last.load(std::memory_order_relaxed); at == MeshSurface::none || at < v;)
+            if (last.compare_exchange_weak(at, v, std::memory_order_relaxed)) break;
+    });
+    return out;
+}
+
+Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
+                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
+                           KeptHeat::Set& kept) {
+    const std::vector<std::uint32_t> slots = heating_joints(set, heat, task.context);
+    const Equation equation = equation_of(task, surface, unknowns, heat, slots);
+    const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
+    std::vector<std::uint32_t> wanted;
+    if (heat.coarse)
+        for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
+    else
+        for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
+    SINEW_TRY_LET(Rows rows, solve(task, set, slots, equation, wanted,
+                                   heat.coarse ? kOfCoarseNodes : WantedRows{width}, kept.plan));
+    SetRows out{{}, rows.width, std::move(rows.entries), std::move(rows.kept), {}, {}};
+    if (heat.coarse) {
+        for (const std::uint32_t node : heat.coarse->nodes()) {
+            const std::uint32_t v = unknowns.vertex[unknowns.of_node[node]];
+            out.vertices.push_back(v == MeshSurface::none ? surface.vertex_of[node] : v);
+        }
+        std::vector<double> area(surface.nodes(), 0), count(surface.nodes(), 0);
+        parallel_for(task.context, unknowns.size(), 4096, [&](std::size_t i) {
+            if (unknowns.vertex[i] == MeshSurface::none) return;
+            area[unknowns.node[i]] = surface.mass[unknowns.node[i]];
+            count[unknowns.node[i]] = 1;
+        });
+        out.area = heat.coarse->restricted(area, task.context);
+        out.count = heat.coarse->restricted(count, task.context);
+    } else {
+        out.vertices = unknowns.vertices;
+        for (const std::uint32_t v : out.vertices) out.area.push_back(surface.mass[surface.node_of[v]]);
+        out.count.assign(out.vertices.size(), 1);
+    }
+    return out;
+}
+
+SetRows interpolate_rows(const CoarseSurface& coarse, const MeshSurface& surface, const SetRows& rows,
+                         const std::vector<std::uint32_t>& vertices, std::size_t width, Context* context) {
     Rows out(vertices.size(), width, context);
     constexpr std::size_t ahead = 16;
     parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
@@ -173,62 +253,7 @@ Rows interpolated(const CoarseSurface& coarse, const Rows& rows, const MeshSurfa
         for (std::size_t k = 0; k < count; ++k)
             if (std::abs(sums[k].first) > WantedRows{0}.least) out.insert(i, sums[k]);
     });
-    return out;
-}
-
-}  // namespace
-
-Error heat_cancelled() { return {ErrorCode::cancelled, "cancelled while heat spreads"}; }
-
-std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                                              InfluenceRows& rows) {
-    std::vector<std::uint32_t> others;
-    const InfluenceRows::Entry only{1.0f, set.joints[0]};
-    for (const std::uint32_t v : set.vertices) {
-        InfluenceRows::Entry nearest = only;
-        if (surface.node_of[v] == MeshSurface::none) {
-            const Point3 p = to_point(task.mesh.positions[v]);
-            double best = INFINITY;
-            for (const std::uint32_t j : set.joints)
-                if (const double d = norm(to_point(task.skeleton.joints[j].position) - p); d < best)
-                    best = d, nearest.second = j;
-            rows.store(v, {&nearest, 1}, Coverage::unused);
-        } else if (set.joints.size() == 1) {
-            rows.store(v, {&nearest, 1}, set.idle ? Coverage::euclidean : Coverage::weighted);
-        } else {
-            others.push_back(v);
-        }
-    }
-    return others;
-}
-
-Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices) {
-    std::vector<bool> touched(surface.components, false);
-    for (const std::uint32_t v : vertices) touched[surface.component[surface.node_of[v]]] = true;
-    Unknowns out{std::move(vertices), {}, std::vector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
-    for (std::uint32_t node = 0; node < surface.nodes(); ++node)
-        if (touched[surface.component[node]]) {
-            out.of_node[node] = static_cast<std::uint32_t>(out.size());
-            out.node.push_back(node);
-        }
-    return out;
-}
-
-Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
-                           KeptHeat::Set& kept) {
-    const std::vector<std::uint32_t> slots = heating_joints(set, heat, task.context);
-    const Equation equation = equation_of(task, surface, unknowns, heat, slots);
-    const std::size_t width = std::max(task.width(), std::min(least_width, set.joints.size()));
-    std::vector<std::uint32_t> wanted;
-    if (heat.coarse)
-        for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
-    else
-        for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
-    SINEW_TRY_LET(Rows rows, solve(task, set, slots, equation, wanted,
-                                   heat.coarse ? kOfCoarseNodes : WantedRows{width}, kept.plan));
-    if (heat.coarse) rows = interpolated(*heat.coarse, rows, surface, unknowns.vertices, width, task.context);
-    return SetRows{unknowns.vertices, rows.width, std::move(rows.entries), std::move(rows.kept)};
+    return SetRows{vertices, out.width, std::move(out.entries), std::move(out.kept), {}, {}};
 }
 
 WeldedSurface::WeldedSurface(const Task& task)

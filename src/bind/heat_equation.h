@@ -49,12 +49,19 @@ struct KeptHeat {
 };
 
 /// The rows of a set before they are stored: `width` entries for each vertex, of which the first `kept` are used,
-/// strongest first.
+/// strongest first. Where the equation is solved on a coarse surface, they are those of its nodes, in their order,
+/// until interpolate_rows.
 struct SetRows {
     std::vector<std::uint32_t> vertices;
     std::size_t width = 0;
     std::vector<InfluenceRows::Entry> entries;
     std::vector<std::uint32_t> kept;
+    std::vector<double> area;   ///< per row: of the surface at its vertex, scene units²
+    std::vector<double> count;  ///< per row: how many vertices it stands for
+
+    std::span<const InfluenceRows::Entry> of(std::size_t row) const {
+        return {entries.data() + row * width, kept[row]};
+    }
 };
 
 /// The unknowns of a set: the nodes of all parts in which it has a vertex. Heat also spreads through vertices of
@@ -62,6 +69,7 @@ struct SetRows {
 struct Unknowns {
     std::vector<std::uint32_t> vertices;  ///< of the set, on the surface
     std::vector<std::uint32_t> node;      ///< per unknown
+    std::vector<std::uint32_t> vertex;    ///< per unknown: the last vertex of the set at the node, or none
     std::vector<std::uint32_t> of_node;   ///< the unknown of each node, or MeshSurface::none
 
     std::size_t size() const { return node.size(); }
@@ -106,7 +114,7 @@ std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurfac
                                               InfluenceRows& rows);
 
 /// `vertices`: of store_without_heat. O(nodes).
-Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices);
+Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices, Context* context);
 
 /// H and p of every unknown, all cases:
 /// 1. a node that sees its nearest bones is heated by them. A bone counts as farther beyond its open ends, and
@@ -128,10 +136,15 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
-/// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p and w = P y (surface/coarse_surface.h).
+/// With a coarse surface it is Pᵀ (L + M H) P y = Pᵀ M H p (surface/coarse_surface.h), and the rows are y, with up
+/// to 16 joints.
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
                            KeptHeat::Set& kept);
+
+/// w = P y: rows of vertices, without area and count, from those of the coarse nodes.
+SetRows interpolate_rows(const CoarseSurface& coarse, const MeshSurface& surface, const SetRows& rows,
+                         const std::vector<std::uint32_t>& vertices, std::size_t width, Context* context);
 
 /// The error of a stage that was cancelled.
 Error heat_cancelled();

@@ -112,7 +112,7 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach, Rows rows, s
     const CoarseSurface& coarse = out.coarse_.emplace(
         of.mesh, surface, [&](std::uint32_t i) { return l[i]; }, context);
     edges = coarse.restricted(edges, context);
-    screen = coarse.restricted(screen);
+    screen = coarse.restricted(screen, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while editing weights"};
     std::vector<MatrixEntry> entries;
     square_laplacian(edges, screen, screen, edges.size(), [&](std::uint32_t i, std::uint32_t j, double value) {

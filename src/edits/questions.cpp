@@ -132,12 +132,12 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
     const CoarseSurface coarse(
         mesh, surface, [&](std::uint32_t) { return length; }, context);
     const std::size_t n = coarse.size();
-    const std::vector<double> mass = coarse.restricted(surface.mass);
+    const std::vector<double> mass = coarse.restricted(surface.mass, context);
     // Vertices count, not area: meshes are finer where more has to be decided (docs/evaluation.md).
     std::vector<double> count(surface.nodes(), 0);
     for (const std::uint32_t node : surface.node_of)
         if (node != MeshSurface::none) ++count[node];
-    count = coarse.restricted(count);
+    count = coarse.restricted(count, context);
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, mass[i] / (length * length)});
     for (const MeshSurface::Edge& e : coarse.restricted(surface.edges, context)) {

@@ -350,13 +350,15 @@ std::vector<MeshSurface::Edge> CoarseSurface::restricted(std::span<const MeshSur
     return out;
 }
 
-std::vector<double> CoarseSurface::restricted(std::span<const double> x) const {
+std::vector<double> CoarseSurface::restricted(std::span<const double> x, Context* context) const {
     std::vector<double> out(size(), 0);
-    for (std::uint32_t i = 0; i < x.size(); ++i) {
-        const Stencil s = stencil(i);
-        if (s.of[0] == kNone) continue;
-        for (std::size_t k = 0; k < 3; ++k) out[s.of[k]] += static_cast<double>(s.share[k]) * x[i];
-    }
+    each_key_range(context, size(), [&](const auto& is_mine) {
+        for (std::uint32_t i = 0; i < x.size(); ++i) {
+            const Stencil s = stencil(i);
+            for (std::size_t k = 0; k < 3; ++k)
+                if (s.of[k] != kNone && is_mine(s.of[k])) out[s.of[k]] += static_cast<double>(s.share[k]) * x[i];
+        }
+    });
     return out;
 }
 

@@ -58,7 +58,7 @@ public:
     /// Pᵀ L P: edges between coarse nodes, each once; weights may be < 0.
     std::vector<MeshSurface::Edge> restricted(std::span<const MeshSurface::Edge> edges, Context* context) const;
     /// Pᵀ x of a number for each node of the surface.
-    std::vector<double> restricted(std::span<const double> x) const;
+    std::vector<double> restricted(std::span<const double> x, Context* context) const;
     /// Pᵀ B: b(node, add) calls add(column, value) for the entries of a node.
     using AddColumn = std::function<void(std::uint32_t column, double value)>;
     std::vector<MatrixEntry> restricted_rows(const std::function<void(std::uint32_t node, const AddColumn& add)>& b,

@@ -2,7 +2,8 @@
 // (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
 // or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each; from the second on, also the mean L1 to
 // the first VARIANT and what 99.9 % of the vertices are below: `direct=1e9 direct=0` shows how exact the coarse
-// surface is. HINTS: skin or names. Used by scripts/research/cross-validate and rule-effects.
+// surface is. learned=0.7: with the learned correction, as the default has it. HINTS: skin or names. Used by
+// scripts/research/cross-validate and rule-effects.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -43,8 +44,13 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     std::exit(2);
 }
 
-SurfaceHeatRules read(std::string variant) {
+struct Variant {
     SurfaceHeatRules rules;
+    float learned = 0;
+};
+
+Variant read(std::string variant) {
+    Variant out;
     while (!variant.empty()) {
         const std::string one = variant.substr(0, variant.find(','));
         variant.erase(0, one.size() + 1);
@@ -53,26 +59,31 @@ SurfaceHeatRules read(std::string variant) {
         const double value = std::atof(one.c_str() + equals + 1);
         const std::string name = one.substr(0, equals);
         if (name == "direct" || name == "coarse") {
-            (name == "direct" ? rules.heat.direct : rules.heat.coarse) = static_cast<std::size_t>(value);
+            HeatRules& heat = out.rules.heat;
+            (name == "direct" ? heat.direct : heat.coarse) = static_cast<std::size_t>(value);
+            continue;
+        }
+        if (name == "learned") {
+            out.learned = static_cast<float>(value);
             continue;
         }
         const auto rule = kRules.find(name);
         if (rule == kRules.end()) fail("no rule \"" + one + "\"");
-        *rule->second(rules) = value;
+        *rule->second(out.rules) = value;
     }
-    return rules;
+    return out;
 }
 
-Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const SurfaceHeatRules& rules,
+Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const Variant& variant,
                                Context* context) {
     BindOptions options = preset(Method::surface_heat);
-    options.learned = 0;  // the rules alone
+    options.learned = variant.learned;
     BindReport report;
     StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     std::vector<Bone> bones = make_bones(skeleton);
     const Task task = make_task(mesh, skeleton, options, planned, bones, clock);
-    Result<MethodRows> rows = bind_surface_heat(task, rules, nullptr);
+    Result<MethodRows> rows = bind_surface_heat(task, variant.rules, learned_correction(task));
     if (!rows) return rows.error();
     share_rows(planned.plan, *rows, report);
     return weigh(std::get<InfluenceTable>(rows->table), options.falloff, options.finish, context);

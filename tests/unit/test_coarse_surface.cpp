@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "bind/planned_mesh.h"
 #include "bind/surface_heat/surface_heat.h"
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "core/median.h"
 #include "core/vectors.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
@@ -152,11 +154,11 @@ TEST(CoarseSurface, RestrictsMatricesAsFieldsAreRead) {
     }
 }
 
-InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads) {
+InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads, float learned = 0) {
     Context context;
     context.threads = threads;
     BindOptions options = preset(Method::surface_heat);
-    options.learned = 0;
+    options.learned = learned;
     BindReport report;
     StageClock clock(report, &context);
     const MeshView mesh = c.mesh();
@@ -165,24 +167,32 @@ InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads) {
     const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
     SurfaceHeatRules rules;
     rules.heat = heat;
-    return std::get<InfluenceTable>(test::must(bind_surface_heat(task, rules, nullptr)).table);
+    return std::get<InfluenceTable>(test::must(bind_surface_heat(task, rules, learned_correction(task))).table);
 }
 
 HeatRules on_nodes(std::size_t count) { return {.direct = 0, .coarse = count}; }
 
-double at(const InfluenceTable& table, std::size_t vertex, std::uint32_t joint) {
+double strength_of(const InfluenceTable& table, std::size_t vertex, std::uint32_t joint) {
     for (std::size_t k = vertex * table.width; k < (vertex + 1) * table.width; ++k)
         if (table.joint[k] == joint) return static_cast<double>(table.strength[k]);
     return 0;
 }
 
-/// L1 between the rows of each vertex, sorted.
+/// L1 between the rows of each vertex, which may have any sums, sorted.
 std::vector<double> differences(const InfluenceTable& a, const InfluenceTable& b, std::size_t joints) {
     std::vector<double> out(a.vertices, 0);
-    for (std::size_t v = 0; v < a.vertices; ++v)
-        for (std::uint32_t j = 0; j < joints; ++j) out[v] += std::abs(at(a, v, j) - at(b, v, j));
+    for (std::size_t v = 0; v < a.vertices; ++v) {
+        double of_a = 0, of_b = 0;
+        for (std::uint32_t j = 0; j < joints; ++j) of_a += strength_of(a, v, j), of_b += strength_of(b, v, j);
+        for (std::uint32_t j = 0; j < joints; ++j)
+            out[v] += std::abs(strength_of(a, v, j) / of_a - strength_of(b, v, j) / of_b);
+    }
     std::sort(out.begin(), out.end());
     return out;
+}
+
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 TEST(CoarseSurface, HeatIsThatOfTheDirectSolve) {
@@ -190,10 +200,49 @@ TEST(CoarseSurface, HeatIsThatOfTheDirectSolve) {
         const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2),
                              coarse = heat_by(c, on_nodes(c.positions.size() / 2), 2);
         const std::vector<double> d = differences(direct, coarse, c.skeleton.joints.size());
-        const double mean = std::accumulate(d.begin(), d.end(), 0.0) / static_cast<double>(d.size());
-        EXPECT_LT(mean, 0.002);
-        EXPECT_LT(d[d.size() * 999 / 1000], 0.03) << mean;
+        EXPECT_LT(mean_of(d), 0.002);
+        EXPECT_LT(d[d.size() * 999 / 1000], 0.03) << mean_of(d);
         EXPECT_GT(d.back(), 0);  // the coarse surface was used
+    }
+}
+
+TEST(CoarseSurface, TheLearnedCorrectionIsInterpolated) {
+    for (const Character& c : {test::biped({.cell = test::sanitized ? 0.03 : 0.012}), test::caped()}) {
+        const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2, 0.7f),
+                             coarse = heat_by(c, on_nodes(c.positions.size() / 2), 2, 0.7f);
+        const std::vector<double> d = differences(direct, coarse, c.skeleton.joints.size());
+        EXPECT_LT(mean_of(d), 0.006);
+        EXPECT_GT(mean_of(d), 0);
+        EXPECT_GT(
+            mean_of(differences(heat_by(c, on_nodes(c.positions.size() / 2), 2), coarse, c.skeleton.joints.size())),
+            0.05);
+    }
+}
+
+TEST(CoarseSurface, PartsFollowTheSameJoints) {
+    const Character c = test::robot();  // of many rigid parts
+    const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2),
+                         coarse = heat_by(c, on_nodes(c.positions.size() / 4), 2);
+    EXPECT_LT(mean_of(differences(direct, coarse, c.skeleton.joints.size())), 0.001);
+}
+
+TEST(WeightedMedian, IsTheValueInTheMiddleOfTheWeight) {
+    std::mt19937 random(7);
+    for (std::size_t count = 0; count < 60; ++count) {
+        std::vector<double> plain;
+        std::vector<WeightedValue> equal, repeated;
+        std::vector<double> all;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto value = static_cast<double>(random() % 20);
+            const std::size_t times = random() % 4;
+            plain.push_back(value);
+            equal.push_back({value, 1});
+            repeated.push_back({value, static_cast<double>(times)});
+            all.insert(all.end(), times, value);
+        }
+        EXPECT_EQ(median(equal), median(plain));
+        if (all.empty()) continue;
+        EXPECT_EQ(median(repeated), median(all)) << count;
     }
 }
 
@@ -205,7 +254,7 @@ TEST(CoarseSurface, OfFewNodesStillHeatsEveryVertex) {
 
 TEST(CoarseSurface, HeatHasTheSameBitsOnAnyNumberOfThreads) {
     const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.02});
-    const InfluenceTable one = heat_by(c, on_nodes(2000), 1), three = heat_by(c, on_nodes(2000), 3);
+    const InfluenceTable one = heat_by(c, on_nodes(2000), 1, 0.7f), three = heat_by(c, on_nodes(2000), 3, 0.7f);
     EXPECT_EQ(one.joint, three.joint);
     EXPECT_EQ(one.strength, three.strength);
 }

@@ -40,7 +40,7 @@ struct Plates {
         PartFacts facts{std::vector<double>(surface.components, 0),
                         std::vector<std::uint32_t>(surface.components, kBends),
                         std::vector<bool>(surface.components, false)};
-        SetRows rows{{}, 2, {}, {}};
+        SetRows rows{{}, 2, {}, {}, {}, {}};
         for (std::uint32_t v = 0; v < all.positions.size(); ++v) {
             rows.vertices.push_back(v);
             facts.area[part(v)] += surface.mass[surface.node_of[v]];
@@ -52,12 +52,13 @@ struct Plates {
             rows.entries.push_back({of_body ? 1.0f : 0.5f, of_body ? side : joint});
             rows.entries.push_back({0.5f, 3});
             rows.kept.push_back(of_body ? 1 : 2);
+            rows.count.push_back(1);
         }
         for (std::size_t k = 0; k < first.size(); ++k) {
             facts.joint[part(first[k])] = whose[k];
             facts.boneless[part(first[k])] = boneless[k];
         }
-        follow_surface_beneath(mesh, surface, tree, 4, {}, &context, facts, rows);
+        follow_surface_beneath(mesh, surface, tree, 4, {}, &context, std::nullopt, facts, rows);
         const std::vector<InfluenceRows::Entry>& entries = rows.entries;
         std::vector<std::uint32_t> joints;
         for (std::size_t k = 0; k < first.size(); ++k) {

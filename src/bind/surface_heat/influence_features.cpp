@@ -54,7 +54,7 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
     parallel_for(task.context, mass_.size(), 4096, [&](std::size_t i) {
         const std::uint32_t node = surface.node_of[rows.vertices[i]];
         part_of_[i] = surface.component[node];
-        mass_[i] = surface.mass[node] / rows_at[node];
+        mass_[i] = rows.area[i] / rows_at[node];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
             sum += static_cast<double>(rows.entries[i * rows.width + k].first);
@@ -63,7 +63,7 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
     const double whole = std::accumulate(mass_.begin(), mass_.end(), 0.0);
     for (double& m : mass_) m /= whole;
     collect_bones();
-    measure_edges();
+    measure_edges(rows_at);
     measure_parts();
     measure_thickness();
     describe_joints();
@@ -116,13 +116,14 @@ void InfluenceFeatures::collect_bones() {
     for (const Bone& link : links_) link_at_.push_back(ruler_of(link));
 }
 
-void InfluenceFeatures::measure_edges() {
+void InfluenceFeatures::measure_edges(const std::vector<std::uint32_t>& rows_at) {
     edge_.assign(surface_.nodes(), 0);
     std::vector<std::uint32_t> count(surface_.nodes(), 0);
     const auto place = [&](std::uint32_t node) { return to_point(task_.mesh.positions[surface_.vertex_of[node]]); };
     each_key_range(task_.context, surface_.nodes(), [&](const auto& is_mine) {
         for (const MeshSurface::Edge& e : surface_.edges) {
             if (!is_mine(e.a) && !is_mine(e.b)) continue;
+            if (rows_at[e.a] == 0 && rows_at[e.b] == 0) continue;
             const double length = norm(place(e.a) - place(e.b));
             for (const std::uint32_t node : {e.a, e.b})
                 if (is_mine(node)) edge_[node] += length, ++count[node];
@@ -187,9 +188,9 @@ void InfluenceFeatures::measure_thickness() {
         const JointFacts& joint = facts_[strongest[i]];
         from_bones[i] = distance(place(i), {&bone_at_[joint.first_bone], joint.bones});
     });
-    std::vector<std::vector<double>> own(facts_.size());
+    std::vector<std::vector<WeightedValue>> own(facts_.size());
     for (std::size_t i = 0; i < mass_.size(); ++i)
-        if (strongest[i] != kNone) own[strongest[i]].push_back(from_bones[i]);
+        if (strongest[i] != kNone) own[strongest[i]].push_back({from_bones[i], rows_.count[i]});
     parallel_for(task_.context, own.size(), 1,
                  [&](std::size_t slot) { facts_[slot].thickness = median(own[slot]); });
     std::vector<double> known;
@@ -280,14 +281,15 @@ void InfluenceFeatures::describe_mesh() {
     for (const Bone& bone : bones_)
         links += std::any_of(links_.begin(), links_.end(),
                              [&](const Bone& link) { return link.joint == bone.joint && link.tail == bone.tail; });
-    std::vector<double> edges(mass_.size()), thick;
+    std::vector<WeightedValue> edges(mass_.size());
+    std::vector<double> thick;
     struct Sum {
         double roots = 0, largest = 0;
     };
     const auto [roots, largest] = sum_of<Sum>(
         task_.context, mass_.size(),
         [&](Sum& to, std::size_t i) {
-            edges[i] = edge_[surface_.node_of[rows_.vertices[i]]];
+            edges[i] = {edge_[surface_.node_of[rows_.vertices[i]]], rows_.count[i]};
             double sum = 0, most_here = 0;
             for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
                 const double w = static_cast<double>(rows_.entries[i * rows_.width + k].first) / sum_[i];
@@ -299,7 +301,8 @@ void InfluenceFeatures::describe_mesh() {
     double count = 0, squares = 0;
     for (const JointFacts& own : facts_) thick.push_back(own.thickness);
     for (const PartFacts& part : parts_) count += part.area > 0, squares += part.area * part.area;
-    const auto joints = static_cast<double>(facts_.size()), nodes = static_cast<double>(mass_.size());
+    const auto joints = static_cast<double>(facts_.size());
+    const double vertices = std::accumulate(rows_.count.begin(), rows_.count.end(), 0.0);
     const std::array<double, kMesh> numbers{
         second,
         most,
@@ -307,7 +310,7 @@ void InfluenceFeatures::describe_mesh() {
         most_link,
         links / static_cast<double>(bones_.size()),
         log_of((median(edges) + 1e-4 * size_) / median(thick)),
-        log_of(nodes / joints),
+        log_of(vertices / joints),
         log_of(joints),
         log_of(std::max(count, 1.0)),
         squares,

@@ -75,7 +75,7 @@ private:
     double weight(std::size_t row, std::uint32_t slot) const;
     static double distance(const Point3& p, std::span<const SegmentRuler> bones);
     void collect_bones();
-    void measure_edges();
+    void measure_edges(const std::vector<std::uint32_t>& rows_at);
     void measure_parts();
     void measure_thickness();
     void describe_joints();

@@ -14,7 +14,8 @@ using Shares = std::map<std::uint32_t, double>;  // by joint
 }  // namespace
 
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
-                            const PartRules& rules, Context* context, PartFacts& parts, SetRows& rows) {
+                            const PartRules& rules, Context* context, const std::optional<CoarseSurface>& coarse,
+                            PartFacts& parts, SetRows& rows) {
     if (std::find(parts.boneless.begin(), parts.boneless.end(), true) == parts.boneless.end()) return;
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
     std::vector<std::uint32_t> row_at(surface.nodes(), MeshSurface::none);  // per node
@@ -23,6 +24,11 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         row_at[surface.node_of[rows.vertices[i]]] = i;
         if (parts.boneless[part_of(rows.vertices[i])]) rows_of[part_of(rows.vertices[i])].push_back(i);
     }
+    // The rows at a node, or between which it lies.
+    const auto rows_at = [&](std::uint32_t vertex) {
+        const std::uint32_t node = surface.node_of[vertex], row = row_at[node];
+        return coarse ? coarse->stencil(node) : CoarseSurface::Stencil{{row, row, row}};
+    };
     // By falling area.
     std::vector<std::uint32_t> order(surface.components), rank(surface.components);
     std::iota(order.begin(), order.end(), 0u);
@@ -38,16 +44,19 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         const auto larger = [&](std::uint32_t triangle) {
             const Triangle& t = mesh.triangles[triangle];
             return rank[part_of(t[0])] < rank[part] && std::all_of(t.begin(), t.end(), [&](std::uint32_t v) {
-                       return row_at[surface.node_of[v]] != MeshSurface::none;
+                       return rows_at(v).of[0] != MeshSurface::none;
                    });
         };
-        std::size_t near = 0;
+        double near = 0, all = 0;
         const auto find_beneath = [&](std::uint32_t i, double reach) {
             beneath[i] = tree.nearest(to_point(mesh.positions[rows.vertices[i]]), reach, larger);
             return beneath[i].triangle != SurfacePoint::none;
         };
-        for (const std::uint32_t i : rows_of[part]) near += find_beneath(i, rules.beneath * unit);
-        if (static_cast<double>(near) < rules.on_other * static_cast<double>(rows_of[part].size())) return;
+        for (const std::uint32_t i : rows_of[part]) {
+            all += rows.count[i];
+            if (find_beneath(i, rules.beneath * unit)) near += rows.count[i];
+        }
+        if (near < rules.on_other * all) return;
         for (const std::uint32_t i : rows_of[part])
             if (beneath[i].triangle == SurfacePoint::none) find_beneath(i, 2 * unit);
         on_other[part] = 1;
@@ -64,18 +73,26 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
     };
     const auto add_beneath = [&](std::uint32_t i, Shares& to) {
         const Triangle& t = mesh.triangles[beneath[i].triangle];
-        for (std::size_t k = 0; k < 3; ++k) add_row(row_at[surface.node_of[t[k]]], beneath[i].share[k], to);
+        for (std::size_t k = 0; k < 3; ++k) {
+            const CoarseSurface::Stencil around = rows_at(t[k]);
+            const double share = rows.count[i] * beneath[i].share[k];
+            for (std::size_t c = 0; c < 3; ++c)
+                if (around.share[c] > 0) add_row(around.of[c], share * static_cast<double>(around.share[c]), to);
+        }
     };
     for (const std::uint32_t part : order) {
         if (!on_other[part]) continue;
         const auto& own = rows_of[part];
         Shares all;
-        for (const std::uint32_t i : own) add_beneath(i, all);
+        double count = 0;
+        for (const std::uint32_t i : own) {
+            add_beneath(i, all);
+            count += rows.count[i];
+        }
         if (all.empty()) continue;  // the surface beneath has no weights
         const auto most = std::max_element(all.begin(), all.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
         std::uint32_t& joint = parts.joint[part];
-        const double count = static_cast<double>(own.size());
         const double needed = joint == no_index ? rules.half * count : all[joint] + rules.clearly * count;
         if (most->second < needed) continue;
         joint = most->first;

@@ -3,6 +3,7 @@
 
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/rigid_parts.h"
+#include "surface/coarse_surface.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
 
@@ -19,9 +20,10 @@ struct PartFacts {
 /// vertices (PartRules). The candidate is the joint that has most of the surface beneath. A part that follows
 /// another joint changes to it if it has clearly more of that surface; a part that bends, if it has half of it.
 /// Parts are processed by falling area, so a part on such a part comes after it. `tree`: of the mesh's triangles,
-/// `unit`: the longest side. O(vertices of such parts x log triangles), and more where many triangles of the part
-/// itself lie between.
+/// `unit`: the longest side, `coarse`: that of the rows. O(vertices of such parts x log triangles), and more where
+/// many triangles of the part itself lie between.
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
-                            const PartRules& rules, Context* context, PartFacts& parts, SetRows& rows);
+                            const PartRules& rules, Context* context, const std::optional<CoarseSurface>& coarse,
+                            PartFacts& parts, SetRows& rows);
 
 }  // namespace sinew

@@ -61,38 +61,35 @@ struct SurfaceView {
 /// The area of the vertices of each part.
 std::vector<double> sum_areas(const SurfaceView& view, const SetRows& rows) {
     std::vector<double> area(view.mesh.surface.components, 0);
-    for (const std::uint32_t v : rows.vertices)
-        area[view.part_of(v)] += view.mesh.surface.mass[view.mesh.surface.node_of[v]];
+    for (std::size_t i = 0; i < rows.vertices.size(); ++i) area[view.part_of(rows.vertices[i])] += rows.area[i];
     return area;
 }
 
 /// The weight of each joint in each part that is not larger than `largest`, as an area.
 std::vector<std::map<std::uint32_t, double>> sum_weights(const SurfaceView& view, const SetRows& rows,
                                                          std::span<const double> area, double largest) {
-    const MeshSurface& surface = view.mesh.surface;
-    std::vector<std::map<std::uint32_t, double>> weight(surface.components);
+    std::vector<std::map<std::uint32_t, double>> weight(view.mesh.surface.components);
     for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
         const std::uint32_t part = view.part_of(rows.vertices[i]);
         if (area[part] > largest) continue;
-        const double mass = surface.mass[surface.node_of[rows.vertices[i]]];
         double sum = 0;
         for (std::size_t k = 0; k < rows.kept[i]; ++k)
             sum += static_cast<double>(rows.entries[i * rows.width + k].first);
         for (std::size_t k = 0; k < rows.kept[i]; ++k) {
             const auto& [heat, joint] = rows.entries[i * rows.width + k];
-            weight[part][joint] += mass * static_cast<double>(heat) / sum;
+            weight[part][joint] += rows.area[i] * static_cast<double>(heat) / sum;
         }
     }
     return weight;
 }
 
 /// Binds rigid parts to a single joint, and parts without bones to the surface beneath them.
-PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows& rows) {
+PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, const Heat& heat, SetRows& rows) {
     const auto& [task, mesh, parts, rules] = view;
     const std::uint32_t components = mesh.surface.components;
     PartFacts facts{sum_areas(view, rows), std::vector<std::uint32_t>(components, no_index), {}};
     double whole = 0;
-    for (const std::uint32_t v : rows.vertices) whole += mesh.surface.mass[mesh.surface.node_of[v]];
+    for (const double area : rows.area) whole += area;
     const double largest = kLargestRigidShare * whole;
     const auto weight = sum_weights(view, rows, facts.area, largest);
     std::vector<Bone> bones;
@@ -118,7 +115,8 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
             rows.entries[i * rows.width] = {1.0f, joint};
             rows.kept[i] = 1;
         }
-    follow_surface_beneath(task.mesh, mesh.surface, mesh.tree, task.unit, rules, task.context, facts, rows);
+    follow_surface_beneath(task.mesh, mesh.surface, mesh.tree, task.unit, rules, task.context, heat.coarse, facts,
+                           rows);
     return facts;
 }
 
@@ -166,12 +164,14 @@ void store(const JointSet& set, const SurfaceView& view, const InnerVolume& volu
 
 }  // namespace
 
+RowCorrection learned_correction(const Task& task) {
+    if (!(task.options.learned > 0)) return nullptr;
+    return [&task](const JointSet& set, const InfluenceFeatures& features, const std::vector<std::uint8_t>& rigid,
+                   SetRows& rows) { correct_rows(task, set, features, rigid, rows); };
+}
+
 Result<MethodRows> bind_surface_heat(const Task& task) {
-    if (!(task.options.learned > 0)) return bind_surface_heat(task, {}, nullptr);
-    return bind_surface_heat(
-        task, {},
-        [&](const JointSet& set, const InfluenceFeatures& features, const std::vector<std::uint8_t>& rigid,
-            SetRows& rows) { correct_rows(task, set, features, rigid, rows); });
+    return bind_surface_heat(task, {}, learned_correction(task));
 }
 
 Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatRules& rules,
@@ -194,20 +194,24 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const SurfaceView view{task, mesh, parts.part, rules.parts};
     InfluenceRows rows(task.row_shape());
     const auto bind_set = [&](const JointSet& set) -> Status {
-        const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));
+        const Unknowns unknowns =
+            choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows), task.context);
         if (unknowns.size() == 0) return Done{};
         KeptHeat::Set& kept_set = kept_heat.sets[static_cast<std::size_t>(&set - task.plan.sets.data())];
         const Heat heat = find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat);
         if (cancelled(task.context)) return heat_cancelled();
         SINEW_TRY_LET(SetRows found, solve_heat(task, mesh.surface, set, unknowns, heat,
                                                 correction ? InfluenceFeatures::kMost : 0, kept_set));
-        const PartFacts facts = make_parts_rigid(view, set, found);
+        const PartFacts facts = make_parts_rigid(view, set, heat, found);
         if (correction && set.joints.size() <= InfluenceFeatures::kMostJoints) {
             std::vector<std::uint8_t> rigid;
             for (const std::uint32_t v : found.vertices) rigid.push_back(facts.joint[view.part_of(v)] != no_index);
             correction(set, {task, mesh.surface, set, found, volume.distances(), links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();
+        if (heat.coarse)
+            found =
+                interpolate_rows(*heat.coarse, mesh.surface, found, unknowns.vertices, task.width(), task.context);
         store(set, view, volume, heat, found, rows);
         return Done{};
     };
