@@ -192,7 +192,7 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
         const std::uint32_t v = out.vertices[i];
         const std::atomic_ref last(out.vertex[out.of_node[surface.node_of[v]]]);
         for (std::uint32_t at = last.load(std::memory_order_relaxed); at == MeshSurface::none || at < v;)
-            if (last.compare_exchange_weak(at, v, std::memory_order_relaxed)) break;
+            if (last.compare_exchange_strong(at, v, std::memory_order_relaxed)) break;
     });
     return out;
 }
