@@ -154,7 +154,8 @@ TEST(CoarseSurface, RestrictsMatricesAsFieldsAreRead) {
     }
 }
 
-InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads, float learned = 0) {
+InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads, float learned = 0,
+                       const RowCorrection& correction = {}) {
     Context context;
     context.threads = threads;
     BindOptions options = preset(Method::surface_heat);
@@ -167,7 +168,8 @@ InfluenceTable heat_by(const Character& c, const HeatRules& heat, int threads, f
     const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
     SurfaceHeatRules rules;
     rules.heat = heat;
-    return std::get<InfluenceTable>(test::must(bind_surface_heat(task, rules, learned_correction(task))).table);
+    return std::get<InfluenceTable>(
+        test::must(bind_surface_heat(task, rules, correction ? correction : learned_correction(task))).table);
 }
 
 HeatRules on_nodes(std::size_t count) { return {.direct = 0, .coarse = count}; }
@@ -214,6 +216,22 @@ TEST(CoarseSurface, TheLearnedCorrectionIsInterpolated) {
     EXPECT_LT(mean_of(differences(direct, coarse, joints)), 0.006);
     EXPECT_GT(mean_of(differences(direct, coarse, joints)), 0);
     EXPECT_GT(mean_of(differences(heat_by(c, half, 2), coarse, joints)), 0.05);  // without it
+}
+
+TEST(CoarseSurface, RowsAreCorrectedAtItsNodes) {
+    const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.02});
+    double area[2] = {}, count[2] = {};
+    std::size_t size[2] = {};
+    for (const bool coarse : {false, true})
+        heat_by(c, coarse ? on_nodes(c.positions.size() / 4) : HeatRules{.direct = 1'000'000}, 2, 0,
+                [&](const JointSet&, const InfluenceFeatures&, const auto&, const SetRows& rows) {
+                    size[coarse] = rows.vertices.size();
+                    area[coarse] = std::accumulate(rows.area.begin(), rows.area.end(), 0.0);
+                    count[coarse] = std::accumulate(rows.count.begin(), rows.count.end(), 0.0);
+                });
+    EXPECT_LT(size[1], size[0]);
+    EXPECT_NEAR(count[1], count[0], 1e-3 * count[0]);
+    EXPECT_NEAR(area[1], area[0], 1e-5 * area[0]);
 }
 
 TEST(CoarseSurface, PartsFollowTheSameJoints) {
