@@ -72,10 +72,10 @@ if (plain) {
 }
 const browser = await chromium.launch({
   executablePath: browserPath,
-  // STUDIO_GL: another OpenGL backend, for measurements. Not when measuring: for tests that run for seconds, optimising the core takes
+  // STUDIO_GL: another OpenGL backend, for measurements. Not when measuring: for tests that run for seconds, optimising code takes
   // longer than it saves, and so does putting together the page by a graphics card that is only simulated.
   args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' '),
-         ...(measuring ? [] : ['--js-flags=--no-wasm-tier-up', '--disable-gpu-compositing'])],
+         ...(measuring ? [] : ['--js-flags=--liftoff-only --no-turbofan', '--disable-gpu-compositing'])],
 });
 // No test may depend on how busy the machine is: this limit only ends what hangs. Milliseconds.
 const LIMIT = measuring ? 3_600_000 : 300_000;
