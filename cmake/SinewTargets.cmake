@@ -45,7 +45,10 @@ endfunction()
 # as long to compile; only one test of threads reads files.
 function(sinew_files_target name)
     sinew_target(${name})
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2> $<$<STREQUAL:${SINEW_SANITIZE},thread>:-O0>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+    if(SINEW_SANITIZE STREQUAL thread)
+        target_compile_options(${name} PRIVATE -O0)
+    endif()
 endfunction()
 
 # sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long without benefit.
