@@ -42,13 +42,12 @@ function(sinew_target name)
 endfunction()
 
 # sinew_files_target(NAME): for readers and writers of files. A character loads as fast as with -O3, which takes nearly twice
-# as long to compile; of the tests of threads, one reads files. The page is compiled for its size.
+# as long to compile; of the tests of threads, one reads files.
 function(sinew_files_target name)
     sinew_target(${name})
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
     if(SINEW_SANITIZE STREQUAL thread)
         target_compile_options(${name} PRIVATE -O0)
-    elseif(NOT EMSCRIPTEN)
-        target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
     endif()
 endfunction()
 
