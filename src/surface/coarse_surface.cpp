@@ -190,7 +190,7 @@ std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& 
 /// Sums of entries by their place.
 class EntrySums {
 public:
-    EntrySums() : slots_(1024) {}
+    EntrySums() : slots_(1024), squares_(kSquares) {}
 
     void add(std::uint32_t row, std::uint32_t column, double value) {
         const std::uint64_t key = std::uint64_t{row} << 32 | column;
@@ -200,7 +200,18 @@ public:
         slot.key = key;
         slot.value += value;
     }
-    std::vector<MatrixEntry> sums() const {
+    /// Adds w v vᵀ of three rows: entries on one side of the diagonal.
+    void add_square(const Triangle& rows, const std::array<double, 3>& v, double w) {
+        Square& own = squares_[(rows[0] + 3 * rows[1] + 5 * rows[2]) % kSquares];
+        if (own.rows != rows) {
+            add(own);
+            own = {rows, {}};
+        }
+        for (std::size_t i = 0, at = 0; i < 3; ++i)
+            for (std::size_t j = 0; j <= i; ++j) own.sum[at++] += w * v[i] * v[j];
+    }
+    std::vector<MatrixEntry> sums() {
+        for (const Square& square : squares_) add(square);
         std::vector<MatrixEntry> out;
         for (const Slot& s : slots_)
             if (s.key != kEmpty)
@@ -215,6 +226,18 @@ private:
         std::uint64_t key = kEmpty;
         double value = 0;
     };
+    /// Of the same three rows: many follow each other.
+    struct Square {
+        Triangle rows{};
+        std::array<double, 6> sum{};
+    };
+    static constexpr std::size_t kSquares = 64;
+    void add(const Square& square) {
+        for (std::size_t i = 0, at = 0; i < 3; ++i)
+            for (std::size_t j = 0; j <= i; ++j)
+                if (const double x = square.sum[at++]; x != 0)
+                    add(std::min(square.rows[i], square.rows[j]), std::max(square.rows[i], square.rows[j]), x);
+    }
     static Slot& find(std::vector<Slot>& slots, std::uint64_t key) {
         std::size_t at = (key * 0x9e3779b97f4a7c15u) >> 40 & (slots.size() - 1);
         while (slots[at].key != key && slots[at].key != kEmpty) at = (at + 1) & (slots.size() - 1);
@@ -229,6 +252,7 @@ private:
 
     std::vector<Slot> slots_;
     std::size_t used_ = 0;
+    std::vector<Square> squares_;
 };
 
 /// The sums of what add(sums, node) adds for all nodes, by rows. Nodes that follow each other add to the same rows.
@@ -262,28 +286,26 @@ std::vector<MatrixEntry> sum_entries(std::span<const std::uint32_t> nodes, std::
 
 /// Adds w v vᵀ, where v is the difference of two stencils; entries on one side of the diagonal.
 void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
+    if (a.of == b.of && a.of[1] != a.of[2]) {  // most of them: in one cell
+        std::array<double, 3> v;
+        for (std::size_t k = 0; k < 3; ++k)
+            v[k] = static_cast<double>(a.share[k]) - static_cast<double>(b.share[k]);
+        return sums.add_square(a.of, v, w);
+    }
     std::array<std::uint32_t, 6> of;
     std::array<double, 6> v;
     std::size_t count = 0;
-    const bool same = a.of[0] == b.of[0] && a.of[1] == b.of[1] && a.of[2] == b.of[2];
-    if (same && a.of[1] != a.of[2]) {  // most of them: in one cell
-        for (; count < 3; ++count) {
-            of[count] = a.of[count];
-            v[count] = static_cast<double>(a.share[count]) - static_cast<double>(b.share[count]);
+    const auto gather = [&](const Stencil& s, double sign) {
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (s.share[k] == 0) continue;
+            std::size_t at = 0;
+            while (at < count && of[at] != s.of[k]) ++at;
+            if (at == count) of[count] = s.of[k], v[count++] = 0;
+            v[at] += sign * static_cast<double>(s.share[k]);
         }
-    } else {
-        const auto gather = [&](const Stencil& s, double sign) {
-            for (std::size_t k = 0; k < 3; ++k) {
-                if (s.share[k] == 0) continue;
-                std::size_t at = 0;
-                while (at < count && of[at] != s.of[k]) ++at;
-                if (at == count) of[count] = s.of[k], v[count++] = 0;
-                v[at] += sign * static_cast<double>(s.share[k]);
-            }
-        };
-        gather(a, 1);
-        gather(b, -1);
-    }
+    };
+    gather(a, 1);
+    gather(b, -1);
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j <= i; ++j)
             if (const double x = w * v[i] * v[j]; x != 0)
