@@ -408,6 +408,14 @@ const tests = {
         last = now;
       }
     };
+    // The picture that passes a test: a busy machine may take some before it shows what a key asks for.
+    const shown = async (test, otherwise) => {
+      for (const end = Date.now() + LIMIT; ;) {
+        const now = await shot();
+        if (test(now)) return now;
+        holds(Date.now() < end, otherwise);
+      }
+    };
     const before = await shot();
     await page.keyboard.press('9');
     await until(() => document.getElementById('legend').textContent.includes('intersecting triangles'));
@@ -417,12 +425,11 @@ const tests = {
     holds(legend.includes(`intersecting triangles: ${said.defects.intersecting_triangles.toLocaleString('en')}`), legend);
     holds(legend.includes(`boundary edges: ${said.defects.boundary_edges.toLocaleString('en')}`), legend);
     await picture('studio-defects');
-    const after = await shot();
-    holds(!after.equals(before), 'nothing is shown');
+    const after = await shown((now) => !now.equals(before), 'nothing is shown');
     await page.keyboard.press('1');
-    holds((await shot()).equals(before), 'something stays');
+    await shown((now) => now.equals(before), 'something stays');
     await page.keyboard.press('9');
-    holds((await shot()).equals(after), 'the second time differs');
+    await shown((now) => now.equals(after), 'the second time differs');
   },
   async 'moving a slider changes weights at once, and undo reverts it'() {
     await open('biped');
