@@ -41,8 +41,8 @@ function(sinew_target name)
     endif()
 endfunction()
 
-# sinew_files_target(NAME): for readers and writers of files. A character loads as fast as with -O3, which takes nearly twice
-# as long to compile; of the tests of threads, one reads files.
+# sinew_files_target(NAME): for readers and writers of files and the C interface. Loading is as fast as with -O3, which
+# takes nearly twice as long to compile. Of the tests of threads, one reads files.
 function(sinew_files_target name)
     sinew_target(${name})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
