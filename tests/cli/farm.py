@@ -108,7 +108,8 @@ class FarmCase(cli.Case):
 
     def lines(self):
         path = self.at / "out/results.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]  # not one being written
 
     def wait_for(self, count, running, seconds=120):
         end = time.time() + seconds
