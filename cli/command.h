@@ -197,8 +197,10 @@ void add_inspect(CLI::App& app, int& exit);
 void add_studio(CLI::App& app, int& exit);
 void add_mcp(CLI::App& app, int& exit);
 
-/// The program with all commands.
-std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>& bind_options = {});
+/// The program with this command, or with all if there is none of this name: to make the options of all takes
+/// longer than many a command.
+std::unique_ptr<CLI::App> make_program(int& exit, std::string_view command = {},
+                                       const std::vector<std::string>& bind_options = {});
 /// Runs a command line, given without the name of the program: prints, and returns the exit code.
 int run_command(std::vector<std::string> words, const std::vector<std::string>& bind_options = {});
 /// Commands that run from now on report their progress to this function, if it is one, and are not cancelled yet.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "command.h"
 #include "painter.h"
@@ -66,7 +68,8 @@ class ShortCommands : public CLI::Formatter {
 
 namespace sinew::cli {
 
-std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>& bind_options) {
+std::unique_ptr<CLI::App> make_program(int& exit, std::string_view command,
+                                       const std::vector<std::string>& bind_options) {
     auto app = std::make_unique<CLI::App>(
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
         "  sinew bind hero.glb -o hero.skinned.glb\n"
@@ -80,21 +83,27 @@ std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>
     app->allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
     app->set_version_flag("--version", "sinew " SINEW_VERSION);
     app->require_subcommand(1);
-    add_bind(*app, exit);
-    add_rig(*app, exit);
-    add_batch(*app, exit, bind_options);
-    add_apply(*app, exit);
-    add_pose(*app, exit);
-    add_render(*app, exit);
-    add_compare(*app, exit);
-    add_check(*app, exit);
-    add_questions(*app, exit);
-    add_clean(*app, exit);
-    add_transfer(*app, exit);
-    add_cutout(*app, exit);
-    add_inspect(*app, exit);
-    add_studio(*app, exit);
-    add_mcp(*app, exit);
+    const std::pair<std::string_view, std::function<void()>> commands[] = {
+        {"bind", [&] { add_bind(*app, exit); }},
+        {"rig", [&] { add_rig(*app, exit); }},
+        {"batch", [&] { add_batch(*app, exit, bind_options); }},
+        {"apply", [&] { add_apply(*app, exit); }},
+        {"pose", [&] { add_pose(*app, exit); }},
+        {"render", [&] { add_render(*app, exit); }},
+        {"compare", [&] { add_compare(*app, exit); }},
+        {"check", [&] { add_check(*app, exit); }},
+        {"questions", [&] { add_questions(*app, exit); }},
+        {"clean", [&] { add_clean(*app, exit); }},
+        {"transfer", [&] { add_transfer(*app, exit); }},
+        {"cutout", [&] { add_cutout(*app, exit); }},
+        {"inspect", [&] { add_inspect(*app, exit); }},
+        {"studio", [&] { add_studio(*app, exit); }},
+        {"mcp", [&] { add_mcp(*app, exit); }},
+    };
+    const bool known = std::ranges::any_of(commands, [&](const auto& c) { return c.first == command; });
+    const bool with_bind = command == "batch";  // it says which words are options of bind
+    for (const auto& [name, add] : commands)
+        if (!known || name == command || (with_bind && name == "bind")) add();
     // Commands keep the formatter that they have.
     app->formatter(std::make_shared<ShortCommands>());
     app->get_formatter()->column_width(14);
@@ -103,7 +112,7 @@ std::unique_ptr<CLI::App> make_program(int& exit, const std::vector<std::string>
 
 int run_command(std::vector<std::string> words, const std::vector<std::string>& bind_options) {
     int exit = done;
-    const std::unique_ptr<CLI::App> app = make_program(exit, bind_options);
+    const std::unique_ptr<CLI::App> app = make_program(exit, words.empty() ? "" : words[0], bind_options);
     if (words.empty()) {
         std::fputs(app->help().c_str(), stderr);
         return bad_usage;
