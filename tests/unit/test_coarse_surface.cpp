@@ -199,6 +199,7 @@ double mean_of(const std::vector<double>& values) {
 
 TEST(CoarseSurface, HeatIsThatOfTheDirectSolve) {
     for (const Character& c : {test::biped({.cell = test::sanitized ? 0.03 : 0.012}), test::caped()}) {
+        if (test::sanitized && c.name == "caped") continue;
         const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2),
                              coarse = heat_by(c, on_nodes(c.positions.size() / 2), 2);
         const std::vector<double> d = differences(direct, coarse, c.skeleton.joints.size());
