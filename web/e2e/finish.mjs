@@ -7,10 +7,9 @@ import {join} from 'node:path';
 const require = createRequire(import.meta.url);
 
 export const finishTests = (tools) => {
-  const {open, bind, until, settled, drawn, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh} = tools;
+  const {open, bind, until, settled, drawn, shot, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh} = tools;
   const page = () => tools.page();
   const canvas = () => page().locator('#view canvas').last();
-  const shot = async () => (await settled(), await drawn(), canvas().screenshot());
   const key = async (...keys) => {
     for (const k of keys) await page().keyboard.press(k);
   };

@@ -72,9 +72,9 @@ if (plain) {
 }
 const browser = await chromium.launch({
   executablePath: browserPath,
-  // STUDIO_GL: another OpenGL backend, for measurements. Not when measuring: for tests that run for seconds, optimising code takes
-  // longer than it saves, and so does putting together the page by a graphics card that is only simulated.
-  args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' '),
+  // Not when measuring: for tests that run for seconds, optimising code takes longer than it saves, and so does putting together
+  // the page by a graphics card that is only simulated.
+  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
          ...(measuring ? [] : ['--js-flags=--liftoff-only --no-turbofan', '--disable-gpu-compositing'])],
 });
 // No test may depend on how busy the machine is: this limit only ends what hangs. Milliseconds.
@@ -166,6 +166,8 @@ const drawn = () => page.evaluate(() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(look));
 }));
 const settled = () => until(() => !window.studio.state().working);
+/** A picture of the view, of the last one if there are two, as it stays. */
+const shot = async () => (await settled(), await drawn(), page.locator('#view canvas').last().screenshot());
 async function open(name) {
   await page.setInputFiles('#files', join(samples, `${name}.glb`));
   await until((n) => document.getElementById('file-name').value === `${n}.glb` && !window.studio.state().working, name);
@@ -400,23 +402,15 @@ const tests = {
   },
   async 'defects of the mesh are shown with the counts of the command line, and hidden again'() {
     await open('robot');
-    const shot = async () => {  // as it stays
-      for (let last; ;) {
-        await drawn();
-        const now = await page.locator('#view canvas').screenshot();
-        if (last?.equals(now)) return now;
-        last = now;
-      }
-    };
     // The picture that passes a test: a busy machine may take some before it shows what a key asks for.
     const shown = async (test, otherwise) => {
       for (const end = Date.now() + LIMIT; ;) {
         const now = await shot();
-        if (test(now)) return now;
+        if (test(now) && now.equals(await shot())) return now;
         holds(Date.now() < end, otherwise);
       }
     };
-    const before = await shot();
+    const before = await shown(() => true);
     await page.keyboard.press('9');
     await until(() => document.getElementById('legend').textContent.includes('intersecting triangles'));
     const out = join(at, 'defects.glb');
@@ -496,7 +490,6 @@ const tests = {
     await open('biped');
     await bind();
     await page.click('#tab-pose');
-    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const still = await shot();
     await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
     await settled();
@@ -530,10 +523,9 @@ const tests = {
       await page.setInputFiles('#files', file);
       await until(() => document.getElementById('file-name').value === 'posed.glb' && !window.studio.state().working);
       await page.keyboard.press('s');
-      const shot = async () => (await settled(), await drawn(), [...await page.locator('#view canvas').screenshot()]);
-      const still = await shot();
+      const still = [...await shot()];
       await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
-      return [still, await shot()];
+      return [still, [...await shot()]];
     };
     is((await state()).card, false, 'a card in a browser without one');
     const [still, posed] = await shots();
@@ -1588,7 +1580,6 @@ const tests = {
     await settled();
     is(await times(), '0,1,2', 'keys');
     // Poses between keys are shown.
-    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     await scrub(1);
     const one = await shot();
     await scrub(1.5);
@@ -1936,7 +1927,6 @@ const tests = {
     await page.getByLabel('Animation').selectOption('0');
     await slide('Time', 1);
     await settled();
-    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const turned = await shot();
     await picture('animated');
     const {drawn: frames} = await state();
@@ -2615,7 +2605,7 @@ async function measureLarge() {
 
 let forgiven = null;  // complaints that a test provokes
 Object.assign(tests, finishTests({
-  open, bind, until, settled, drawn, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh, touched, plainHost,
+  open, bind, until, settled, drawn, shot, state, select, is, holds, picture, exported, byCommand, at, samples, sinew, fresh, touched, plainHost,
   page: () => page, problems: () => problems, forgive: (what) => (forgiven = what),
 }));
 
