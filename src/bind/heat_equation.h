@@ -102,9 +102,9 @@ struct HeatRules {
     /// With more unknowns than `direct`, the equation is solved on a coarse surface of about coarse_nodes(), at
     /// most half more; at least `coarse`.
     std::size_t direct = 60'000, coarse = 30'000;
-    /// Larger meshes need more for the same error: 40,000 at 692,000 vertices, 80,000 at 2.8 million.
+    /// Larger meshes need more for the same error: 47,000 at 692,000 vertices, 93,000 at 2.8 million.
     std::size_t coarse_nodes(std::size_t unknowns) const {
-        return std::max(coarse, static_cast<std::size_t>(48 * std::sqrt(static_cast<double>(unknowns))));
+        return std::max(coarse, static_cast<std::size_t>(56 * std::sqrt(static_cast<double>(unknowns))));
     }
 };
 
