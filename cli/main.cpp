@@ -83,27 +83,30 @@ std::unique_ptr<CLI::App> make_program(int& exit, std::string_view command,
     app->allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
     app->set_version_flag("--version", "sinew " SINEW_VERSION);
     app->require_subcommand(1);
-    const std::pair<std::string_view, std::function<void()>> commands[] = {
-        {"bind", [&] { add_bind(*app, exit); }},
-        {"rig", [&] { add_rig(*app, exit); }},
-        {"batch", [&] { add_batch(*app, exit, bind_options); }},
-        {"apply", [&] { add_apply(*app, exit); }},
-        {"pose", [&] { add_pose(*app, exit); }},
-        {"render", [&] { add_render(*app, exit); }},
-        {"compare", [&] { add_compare(*app, exit); }},
-        {"check", [&] { add_check(*app, exit); }},
-        {"questions", [&] { add_questions(*app, exit); }},
-        {"clean", [&] { add_clean(*app, exit); }},
-        {"transfer", [&] { add_transfer(*app, exit); }},
-        {"cutout", [&] { add_cutout(*app, exit); }},
-        {"inspect", [&] { add_inspect(*app, exit); }},
-        {"studio", [&] { add_studio(*app, exit); }},
-        {"mcp", [&] { add_mcp(*app, exit); }},
+    const std::pair<std::string, std::function<void(CLI::App&, int&)>> commands[] = {
+        {"bind", add_bind},
+        {"rig", add_rig},
+        {"batch", [&](CLI::App& to, int& code) { add_batch(to, code, bind_options); }},
+        {"apply", add_apply},
+        {"pose", add_pose},
+        {"render", add_render},
+        {"compare", add_compare},
+        {"check", add_check},
+        {"questions", add_questions},
+        {"clean", add_clean},
+        {"transfer", add_transfer},
+        {"cutout", add_cutout},
+        {"inspect", add_inspect},
+        {"studio", add_studio},
+        {"mcp", add_mcp},
     };
     const bool known = std::ranges::any_of(commands, [&](const auto& c) { return c.first == command; });
     const bool with_bind = command == "batch";  // it says which words are options of bind
-    for (const auto& [name, add] : commands)
-        if (!known || name == command || (with_bind && name == "bind")) add();
+    for (const auto& [name, add] : commands) {
+        if (known && name != command && !(with_bind && name == "bind")) continue;
+        add(*app, exit);
+        app->get_subcommand(name);  // throws if a command has another name than its row
+    }
     // Commands keep the formatter that they have.
     app->formatter(std::make_shared<ShortCommands>());
     app->get_formatter()->column_width(14);
