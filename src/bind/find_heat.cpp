@@ -332,7 +332,7 @@ LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
                                   const Heat& heat) {
     const Sight& sight = cases.sight;
     Context* const context = sight.task.context;
-    const std::vector<Point3>& normal = sight.mesh.surface.normal;
+    const LargeVector<Point3>& normal = sight.mesh.surface.normal;
     std::vector<Sight::NearBones> near(coarse.size());
     parallel_for(context, near.size(), 64,
                  [&](std::size_t i) { near[i] = sight.near_bones(sight.place(coarse.node(i))); });

@@ -14,10 +14,10 @@ namespace {
 constexpr std::size_t kTogether = 1 << 16;
 
 /// The numbers 0, 1, … in the order of their keys, which have 3 `bits` bits; equal keys in ascending order.
-std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, int bits, Context* context) {
+LargeVector<std::uint32_t> sorted_by(LargeVector<std::uint32_t> key, int bits, Context* context) {
     constexpr std::size_t most_digits = 1 << 10;
     const std::uint32_t digits = 1u << bits;
-    std::vector<std::uint32_t> order(key.size()), next_order(key.size()), next_key(key.size());
+    LargeVector<std::uint32_t> order(key.size()), next_order(key.size()), next_key(key.size());
     std::iota(order.begin(), order.end(), 0u);
     std::vector<std::array<std::uint32_t, most_digits>> to((key.size() + kTogether - 1) / kTogether);
     for (int shift = 0; shift < 3 * bits; shift += bits) {
@@ -46,16 +46,17 @@ std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key, int bits, C
 CurveOrder::CurveOrder(std::size_t points, int bits, const std::function<Point3(std::size_t)>& place,
                        Context* context)
     : cell(points) {
+    LargeVector<Point3> at(points);
     const auto box = sum_of<Box3>(
-        context, points, [&](Box3& of, std::size_t i) { of.add(place(i)); },
+        context, points, [&](Box3& of, std::size_t i) { of.add(at[i] = place(i)); },
         [](Box3& of, const Box3& more) { of.add(more.low), of.add(more.high); });
     const double size = box.longest(), cells = 1 << bits;
     parallel_for(context, points, 4096, [&](std::size_t i) {
-        const Point3 p = place(i);
-        std::array<std::uint64_t, 3> at{};
+        std::array<std::uint64_t, 3> step{};
         for (std::size_t k = 0; k < 3 && size > 0; ++k)
-            at[k] = static_cast<std::uint64_t>(std::clamp((p[k] - box.low[k]) / size * cells, 0.0, cells - 1));
-        cell[i] = static_cast<std::uint32_t>(morton(at[0], at[1], at[2]));
+            step[k] =
+                static_cast<std::uint64_t>(std::clamp((at[i][k] - box.low[k]) / size * cells, 0.0, cells - 1));
+        cell[i] = static_cast<std::uint32_t>(morton(step[0], step[1], step[2]));
     });
     point = sorted_by(cell, bits, context);
 }

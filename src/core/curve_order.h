@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "core/geometry.h"
+#include "core/large_pages.h"
 
 namespace sinew {
 
 /// The points 0, 1, … along the curve of Morton (1966) through a grid of 2^bits cells along each axis, at most 10
 /// bits; points of a cell in ascending order. O(points); the same on any number of threads.
 struct CurveOrder {
-    std::vector<std::uint32_t> point;  ///< in order
-    std::vector<std::uint32_t> cell;   ///< of each point: its number along the curve
+    LargeVector<std::uint32_t> point;  ///< in order
+    LargeVector<std::uint32_t> cell;   ///< of each point: its number along the curve
 
     CurveOrder(std::size_t points, int bits, const std::function<Point3(std::size_t)>& place, Context* context);
 };

@@ -45,7 +45,7 @@ std::vector<Entry> collect(std::size_t count, std::size_t grain, Context* contex
 
 /// One list of numbers for each key.
 struct Lists {
-    std::vector<std::uint32_t> first;  ///< keys + 1: where the list of each key begins
+    LargeVector<std::uint32_t> first;  ///< keys + 1: where the list of each key begins
     LargeVector<std::uint32_t> value;
 
     /// `fill(to)` calls to(key, value) for every entry, in the same order each time it is called, from several

@@ -101,7 +101,7 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach, Rows rows, s
     out.size_ = joint_sizes(surface, area, rows);
     out.tiny_ = out.tiny(answers);
     const auto place = [&](std::uint32_t node) { return to_point(of.mesh.positions[surface.vertex_of[node]]); };
-    std::vector<double> l(rows.size(), 0), screen = surface.mass;
+    std::vector<double> l(rows.size(), 0), screen(surface.mass.begin(), surface.mass.end());
     for (std::uint32_t i = 0; i < l.size(); ++i) {
         for (const Influence& k : rows[i]) l[i] += k.weight * out.size_[k.joint];
         for (const std::uint32_t t : out.tiny_)

@@ -27,7 +27,7 @@ CleanRows join_seams(const CleanNodes& nodes, const SkinWeights& weights, NodeFl
 
 /// Parts without any row that can be believed keep theirs.
 void keep_lost_parts(const CleanNodes& nodes, NodeFlags& open, NodeFlags& changed) {
-    const std::vector<std::uint32_t>& part = nodes.surface.component;
+    const LargeVector<std::uint32_t>& part = nodes.surface.component;
     std::vector<std::uint8_t> known(nodes.surface.components, false);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) known[part[i]] |= !open[i];
     for (std::uint32_t i = 0; i < nodes.size(); ++i)

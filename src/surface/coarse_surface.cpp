@@ -178,11 +178,11 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
 }
 
 /// The same nodes in an order in which neighbours are near each other, whatever the order of the file.
-std::vector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
+LargeVector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& surface,
                                        std::span<const std::uint32_t> nodes, Context* context) {
     if (surface.nodes() > MeshSurface::most_in_file_order) return {nodes.begin(), nodes.end()};  // they are
     const auto place = [&](std::size_t i) { return to_point(mesh.positions[surface.vertex_of[nodes[i]]]); };
-    std::vector<std::uint32_t> out = CurveOrder(nodes.size(), MeshSurface::curve_bits, place, context).point;
+    LargeVector<std::uint32_t> out = CurveOrder(nodes.size(), MeshSurface::curve_bits, place, context).point;
     for (std::uint32_t& at : out) at = nodes[at];
     return out;
 }

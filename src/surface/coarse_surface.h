@@ -66,7 +66,7 @@ public:
 
 private:
     std::vector<std::uint32_t> node_;
-    std::vector<std::uint32_t> fine_;  // the nodes that are thinned out
+    LargeVector<std::uint32_t> fine_;  // the nodes that are thinned out
     LargeVector<Stencil> stencil_;     // per node of the surface; empty: all are kept
 };
 

@@ -78,11 +78,11 @@ private:
                 if (!mine.load(std::memory_order_relaxed)) mine.store(1, std::memory_order_relaxed);
             }
         });
-        std::vector<std::uint32_t>& vertex_of = out_.vertex_of;
+        LargeVector<std::uint32_t>& vertex_of = out_.vertex_of;
         for (std::uint32_t v = 0; v < vertices; ++v)
             if (topology_.weld[v] == v && used[v]) vertex_of.push_back(v);
         if (vertex_of.size() > MeshSurface::most_in_file_order) {
-            const std::vector<std::uint32_t> in_file = std::move(vertex_of);
+            const LargeVector<std::uint32_t> in_file = std::move(vertex_of);
             const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
             vertex_of = CurveOrder(in_file.size(), MeshSurface::curve_bits, place, context_).point;
             for (std::uint32_t& v : vertex_of) v = in_file[v];

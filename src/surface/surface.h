@@ -26,12 +26,12 @@ struct MeshSurface {
         double weight;       ///< > 0, no unit: half the sum of the cotangents opposite to it
     };
 
-    std::vector<std::uint32_t> node_of;    ///< V: the node at the vertex; none where it is of no triangle
-    std::vector<std::uint32_t> vertex_of;  ///< N: the first vertex at the node
+    LargeVector<std::uint32_t> node_of;    ///< V: the node at the vertex; none where it is of no triangle
+    LargeVector<std::uint32_t> vertex_of;  ///< N: the first vertex at the node
     LargeVector<Edge> edges;               ///< E, by a, then by b; each once
-    std::vector<double> mass;              ///< N: a third of the area of the triangles around, scene units², > 0
-    std::vector<Point3> normal;            ///< N: outward unit normal, weighted by angle; 0 where none is defined
-    std::vector<std::uint32_t> component;  ///< N: connected components of triangles, 0..components-1
+    LargeVector<double> mass;              ///< N: a third of the area of the triangles around, scene units², > 0
+    LargeVector<Point3> normal;            ///< N: outward unit normal, weighted by angle; 0 where none is defined
+    LargeVector<std::uint32_t> component;  ///< N: connected components of triangles, 0..components-1
     std::uint32_t components = 0;
 
     std::size_t nodes() const { return vertex_of.size(); }

@@ -54,7 +54,7 @@ private:
 
     LargeVector<Node> nodes_;  // by the last leaf of their first half
     std::uint32_t root_ = kLeafBit;
-    std::vector<std::uint32_t> order_;  // triangles in the order of the leaves
+    LargeVector<std::uint32_t> order_;  // triangles in the order of the leaves
     LargeVector<Triangle> vertices_;    // in that order
     LargeVector<Vec3> positions_;
 };
