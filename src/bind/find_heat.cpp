@@ -5,7 +5,6 @@
 #include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
-#include "core/sums.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -19,10 +18,13 @@ constexpr double kTie = 1e-4;
 // A bone that lies in front of the surface counts as this many times as far away.
 constexpr double kLeastFacing = 1e-3;
 
-// Nodes of the coarse surface are as near to each other as this share of the distance to the nearest bone, within
-// which heat changes little; each part keeps about kAcross across; the others share the area. Clusters of radius r
-// have an area of about kDisc r².
-constexpr double kSpacing = 0.035;
+// Distances between nodes of the coarse surface: this share of the distance d to the nearest bone, within which
+// heat changes little; up to kMostGrowth times as much, exp(kGrowth (d' - d) / d), where the bone of another joint
+// is at a larger distance d', since nearly all heat is of one joint there; at most this share of the square root of
+// the surface's area; and each part keeps about kAcross across. Clusters of radius r have an area of about kDisc
+// r².
+constexpr double kSpacing = 0.055, kGrowth = 0.4, kMostGrowth = 4;
+constexpr double kEven = 0.004;
 constexpr double kAcross = 60;
 constexpr double kDisc = 1.8;
 // Another node takes the bones of the nodes around it only if the cosines to their normals are larger.
@@ -117,6 +119,21 @@ struct Sight {
             out.bone[at] = own;
         });
         return out;
+    }
+
+    /// The straight distances of the nearest bone, and of the nearest one of another joint, or a larger number than
+    /// `most` times the first.
+    std::pair<double, double> two_nearest(const Point3& p, double most) const {
+        double nearest = INFINITY, other = INFINITY;
+        std::uint32_t own = no_index;
+        tree.visit(
+            p, [&] { return std::min(other, most * nearest); },
+            [&](std::uint32_t s) {
+                const auto& [slot, d] = std::pair(segments[s].slot, segments[s].beside(p).distance);
+                if (slot != own) other = std::min(other, std::max(d, nearest));
+                if (d < nearest) nearest = d, own = slot;
+            });
+        return {nearest, other};
     }
 
     /// The joints whose bones are nearest to a node, visible or not, or nothing if they are not all `seen`. A bone
@@ -368,36 +385,41 @@ LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
     return out;
 }
 
-CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, std::size_t count) {
+CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const HeatRules& rules) {
     const MeshSurface& surface = sight.mesh.surface;
     std::vector<double> part_area(surface.components, 0);
     double area = 0;
     for (const std::uint32_t node : unknowns.node) part_area[sight.part(node)] += surface.mass[node];
     for (const double part : part_area) area += part;
-    const double even = std::sqrt(area / (kDisc * static_cast<double>(count)));
+    const double even = kEven * std::sqrt(area);
     const auto spacing = [&](std::uint32_t node) {
-        const Point3 p = sight.place(node);
-        double nearest = INFINITY;
-        sight.tree.visit(
-            p, [&] { return nearest; },
-            [&](std::uint32_t s) {
-                const Segment& segment = sight.segments[s];
-                nearest = std::min(nearest, segment.beside(p).distance);
-            });
-        return std::min({even, kSpacing * std::max(nearest, kNearestBone * sight.task.unit),
-                         std::sqrt(part_area[sight.part(node)]) / kAcross});
+        const auto [nearest, other] = sight.two_nearest(sight.place(node), 1 + std::log(kMostGrowth) / kGrowth);
+        const double distance = std::max(nearest, kNearestBone * sight.task.unit);
+        const double growth = std::min(std::exp(kGrowth * (other - nearest) / distance), kMostGrowth);
+        return std::min({even, kSpacing * distance * growth, std::sqrt(part_area[sight.part(node)]) / kAcross});
     };
-    // Where that would be too many nodes, all of them lie farther apart.
-    constexpr std::size_t sample = 16;
-    const auto expected = sum_of<double>(
-        sight.task.context, unknowns.size() / sample,
-        [&](double& sum, std::size_t i) {
-            const std::uint32_t node = unknowns.node[i * sample];
-            const double r = spacing(node);
-            sum += sample * std::min(surface.mass[node] / (kDisc * r * r), 1.0);
-        },
-        [](double& sum, double more) { sum += more; }, 1024);
-    const double farther = std::sqrt(std::max(1.0, expected / (1.5 * static_cast<double>(count))));
+    // How many coarse nodes there would be for each of the surface, which is at most one.
+    constexpr std::size_t each = 16;
+    std::vector<double> share(unknowns.size() / each);
+    parallel_for(sight.task.context, share.size(), 1024, [&](std::size_t i) {
+        const std::uint32_t node = unknowns.node[i * each];
+        const double r = spacing(node);
+        share[i] = surface.mass[node] / (kDisc * r * r);
+    });
+    const auto expected = [&](double farther) {
+        double sum = 0;
+        for (const double one : share) sum += each * std::min(one / (farther * farther), 1.0);
+        return sum;
+    };
+    // Where they would be too few or too many, all of them lie nearer or farther apart.
+    const double wanted =
+        std::clamp(expected(1), static_cast<double>(rules.coarse), static_cast<double>(rules.most));
+    double low = 1e-3, high = 1e3;
+    for (int step = 0; step < 20; ++step) {
+        const double middle = std::sqrt(low * high);
+        (expected(middle) > wanted ? low : high) = middle;
+    }
+    const double farther = high;
     return CoarseSurface(
         sight.task.mesh, surface, unknowns.node, [&](std::uint32_t node) { return farther * spacing(node); },
         sight.task.context);
@@ -426,7 +448,7 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
                 std::make_shared<const KeptSight>(KeptSight{sight.segments, enclosures_of(volume), visible});
         return heat_at(cases, unknowns.node, std::move(visible), area, rules.least_visible);
     }
-    CoarseSurface coarse = coarse_surface(sight, unknowns, rules.coarse_nodes(unknowns.size()));
+    CoarseSurface coarse = coarse_surface(sight, unknowns, rules);
     kept.sight.reset();
     Heat heat = heat_at(cases, coarse.nodes(), visible_at(cases, coarse.nodes(), {sight, nullptr}),
                         coarse.restricted(mesh.surface.mass, task.context), rules.least_visible);

@@ -99,14 +99,9 @@ struct HeatRules {
     /// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come
     /// from a rim or a hole: of a jacket from the neck, of a boot from the knee.
     double least_visible = 0.1;
-    /// With more unknowns than `direct`, the equation is solved on a coarse surface. The distances between its
-    /// nodes are chosen for coarse_nodes(), at least `coarse`; measured, there are 1.9 to 2.2 times as many.
-    std::size_t direct = 60'000, coarse = 30'000;
-    /// Larger meshes need more for the same error. Measured: 66,000 nodes at 173,000 vertices, 95,000 at 692,000,
-    /// 174,000 at 2.8 million.
-    std::size_t coarse_nodes(std::size_t unknowns) const {
-        return std::max(coarse, static_cast<std::size_t>(56 * std::sqrt(static_cast<double>(unknowns))));
-    }
+    /// With more unknowns than `direct`, the equation is solved on a coarse surface. The heat decides how many
+    /// nodes that has, from about `coarse` to about `most`.
+    std::size_t direct = 60'000, coarse = 36'000, most = 150'000;
 };
 
 /// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it

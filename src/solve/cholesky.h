@@ -52,9 +52,6 @@ public:
     std::vector<double> solve(std::span<const double> b) const;
 
 private:
-    template <std::size_t width>
-    void solve_columns(std::span<double> columns, double least) const;
-
     std::shared_ptr<const Plan> plan_;
     std::unique_ptr<double[]> value_;  // of each front: rows() × columns, column by column
 };

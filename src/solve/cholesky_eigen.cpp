@@ -16,6 +16,7 @@
 #include "core/hash.h"
 #include "core/lists.h"
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "solve/cholesky.h"
 
 namespace sinew {
@@ -524,10 +525,13 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
 std::size_t Cholesky::size() const { return plan_->place.size(); }
 std::size_t Cholesky::nonzeros() const { return static_cast<std::size_t>(plan_->tree.entries); }
 
+namespace {
+
+// Solves L Lᵀ x = b for w columns. `value`: of L.
 template <std::size_t w>
-void Cholesky::solve_columns(std::span<double> columns, double least) const {
-    const std::size_t n = size();
-    const auto& [place, tree, row, places] = *plan_;
+void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
+    const auto& [place, tree, row, places] = plan;
+    const std::size_t n = place.size();
     std::vector<double> x(n * w);
     for (std::size_t i = 0; i < n; ++i)
         std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
@@ -538,7 +542,7 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
         return std::all_of(values, values + rows * w, [&](double value) { return std::abs(value) <= bound; });
     };
     for (const Front& f : tree.fronts) {
-        const double* l = value_.get() + f.value;
+        const double* l = value + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
         if (within(own, f.columns, 0)) continue;
         std::fill_n(rest.begin(), f.below * w, 0.0);
@@ -562,7 +566,7 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
             std::copy_n(x.data() + std::size_t{row[f.row + i]} * w, w, rest.data() + i * w);
         if (within(own, f.columns, 0) && within(rest.data(), f.below, least)) continue;
         for (std::uint32_t j = f.columns; j-- > 0;) {
-            const double* const l = value_.get() + f.value + std::size_t{j} * f.rows();
+            const double* const l = value + f.value + std::size_t{j} * f.rows();
             double sum[w];
             std::copy_n(own + j * w, w, sum);
             for (std::uint32_t i = 0; i < f.below; ++i)
@@ -576,11 +580,31 @@ void Cholesky::solve_columns(std::span<double> columns, double least) const {
         std::copy_n(x.data() + std::size_t{place[i]} * w, w, columns.data() + i * w);
 }
 
-void Cholesky::solve_batch(std::span<double> columns, double least) const { solve_columns<kBatch>(columns, least); }
+using SolveBatch = void (*)(const Cholesky::Plan&, const double*, std::span<double>, double);
+constexpr SolveBatch solve_plain = solve_columns<Cholesky::kBatch>;
+#if defined(SINEW_VECTORS)
+SINEW_FOR_AVX2 void solve_avx2(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
+                               double least) {
+    solve_columns<Cholesky::kBatch>(plan, value, columns, least);
+}
+SINEW_FOR_AVX512 void solve_avx512(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
+                                   double least) {
+    solve_columns<Cholesky::kBatch>(plan, value, columns, least);
+}
+const auto solve_best = best_of(solve_plain, solve_avx2, solve_avx512);
+#else
+const auto solve_best = solve_plain;
+#endif
+
+}  // namespace
+
+void Cholesky::solve_batch(std::span<double> columns, double least) const {
+    solve_best(*plan_, value_.get(), columns, least);
+}
 
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
     std::vector<double> out(b.begin(), b.end());
-    solve_columns<1>(out, 0);
+    solve_columns<1>(*plan_, value_.get(), out, 0);
     return out;
 }
 

@@ -187,6 +187,9 @@ LargeVector<std::uint32_t> along_curve(const MeshView& mesh, const MeshSurface& 
     return out;
 }
 
+/// == would call a function that compares memory.
+bool same(const Triangle& a, const Triangle& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
+
 /// Sums of entries by their place.
 class EntrySums {
 public:
@@ -203,7 +206,7 @@ public:
     /// Adds w v vᵀ of three rows: entries on one side of the diagonal.
     void add_square(const Triangle& rows, const std::array<double, 3>& v, double w) {
         Square& own = squares_[(rows[0] + 3 * rows[1] + 5 * rows[2]) % kSquares];
-        if (own.rows != rows) {
+        if (!same(own.rows, rows)) {
             add(own);
             own = {rows, {}};
         }
@@ -286,7 +289,7 @@ std::vector<MatrixEntry> sum_entries(std::span<const std::uint32_t> nodes, std::
 
 /// Adds w v vᵀ, where v is the difference of two stencils; entries on one side of the diagonal.
 void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
-    if (a.of == b.of && a.of[1] != a.of[2]) {  // most of them: in one cell
+    if (same(a.of, b.of) && a.of[1] != a.of[2]) {  // in one cell
         std::array<double, 3> v;
         for (std::size_t k = 0; k < 3; ++k)
             v[k] = static_cast<double>(a.share[k]) - static_cast<double>(b.share[k]);

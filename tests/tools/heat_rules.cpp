@@ -1,9 +1,10 @@
-// sinew_heat_rules FILE HINTS VARIANT...: compares surface-heat under other rule constants
+// sinew_heat_rules FILE HINTS [refined=VERTICES] VARIANT...: compares surface-heat under other rule constants
 // (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
 // or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each; from the second on, also the mean L1 to
 // the first VARIANT and what 99.9 % of the vertices are below: `direct=1e9 direct=0` shows how exact the coarse
 // surface is. learned=0.7: with the learned correction, as the default has it. HINTS: skin or names. Used by
-// scripts/research/cross-validate and rule-effects.
+// scripts/research/cross-validate and rule-effects. refined: with triangles split until the mesh has so many
+// vertices; without the numbers for the file.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "bind/planned_mesh.h"
 #include "bind/surface_heat/surface_heat.h"
 #include "quality/difference.h"
+#include "refine.h"
 #include "sinew/io.h"
 
 namespace {
@@ -58,9 +60,11 @@ Variant read(std::string variant) {
         if (equals == std::string::npos) fail("\"" + one + "\" is not NAME=VALUE");
         const double value = std::atof(one.c_str() + equals + 1);
         const std::string name = one.substr(0, equals);
-        if (name == "direct" || name == "coarse") {
+        if (name == "direct" || name == "coarse" || name == "most") {
             HeatRules& heat = out.rules.heat;
-            (name == "direct" ? heat.direct : heat.coarse) = static_cast<std::size_t>(value);
+            (name == "direct"   ? heat.direct
+             : name == "coarse" ? heat.coarse
+                                : heat.most) = static_cast<std::size_t>(value);
             continue;
         }
         if (name == "learned") {
@@ -92,7 +96,7 @@ Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, c
 }  // namespace
 
 int main(int count, char** words) {
-    if (count < 4) fail("FILE HINTS VARIANT...");
+    if (count < 4) fail("FILE HINTS [refined=VERTICES] VARIANT...");
     Result<io::Scene> scene = io::load(words[1]);
     if (!scene) fail(scene.error().message);
     if (!scene->weights) fail("the file has no weights to compare with");
@@ -100,17 +104,29 @@ int main(int count, char** words) {
     const DeformFrom from = hints == "skin" ? DeformFrom::skin : DeformFrom::names;
     const std::vector<double> use = joint_use(*scene->weights, scene->skeleton.joints.size());
     if (Status ok = select_deforming(scene->skeleton, use, {from, {}, {}}); !ok) fail(ok.error().message);
+    const std::string refined = "refined=";
+    const bool refines = std::string(words[3]).starts_with(refined);
+    MeshView mesh = scene->mesh();
+    std::vector<Vec3> positions(mesh.positions.begin(), mesh.positions.end());
+    std::vector<Triangle> triangles(mesh.triangles.begin(), mesh.triangles.end());
+    if (refines) {
+        while (positions.size() < std::stoul(words[3] + refined.size())) test::refine(positions, triangles);
+        mesh.positions = positions;
+        mesh.triangles = triangles;
+    }
     Context context;
     context.threads = 1;
     std::optional<SkinWeights> first;
-    for (int k = 3; k < count; ++k) {
-        const Result<SkinWeights> made = weights_by(scene->mesh(), scene->skeleton, read(words[k]), &context);
+    for (int k = refines ? 4 : 3; k < count; ++k) {
+        const Result<SkinWeights> made = weights_by(mesh, scene->skeleton, read(words[k]), &context);
         if (!made) fail(made.error().message);
         Comparison found;
         const std::size_t joints = scene->skeleton.joints.size();
-        if (Status ok = measure_difference(*scene->weights, *made, joints, {}, &context, found); !ok)
-            fail(ok.error().message);
-        std::printf("%.9g %.9g", found.l1.mean, found.strongest_agreement);
+        if (!refines) {
+            if (Status ok = measure_difference(*scene->weights, *made, joints, {}, &context, found); !ok)
+                fail(ok.error().message);
+            std::printf("%.9g %.9g", found.l1.mean, found.strongest_agreement);
+        }
         if (!first) {
             first = *made;
         } else {

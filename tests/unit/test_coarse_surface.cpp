@@ -235,6 +235,19 @@ TEST(CoarseSurface, RowsAreCorrectedAtItsNodes) {
     EXPECT_NEAR(area[1], area[0], 1e-5 * area[0]);
 }
 
+TEST(CoarseSurface, HasAboutAsManyNodesAsTheRulesSay) {
+    const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.012});
+    const std::size_t all = c.positions.size();
+    for (const std::size_t wanted : {all / 6, all / 3, all * 2 / 3}) {
+        std::size_t size = 0;
+        heat_by(c, {.direct = 0, .coarse = wanted, .most = wanted}, 2, 0,
+                [&](const JointSet&, const InfluenceFeatures&, const auto&, const SetRows& rows) {
+                    size = rows.vertices.size();
+                });
+        EXPECT_NEAR(static_cast<double>(size), static_cast<double>(wanted), 0.25 * static_cast<double>(wanted));
+    }
+}
+
 TEST(CoarseSurface, PartsFollowTheSameJoints) {
     const Character c = test::robot();  // of many rigid parts
     const InfluenceTable direct = heat_by(c, {.direct = 1'000'000}, 2),

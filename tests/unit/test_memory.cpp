@@ -3,10 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 
 #include "core/large_pages.h"
 #include "domain/grid_levels.h"
+#include "refine.h"
 #include "sinew/bind.h"
 #include "sinew/voxels.h"
 #include "support.h"
@@ -91,27 +91,6 @@ double peak_of(const Character&, const BindOptions&) { return -1; }
 bool repeated_alone() { return false; }
 #endif
 
-// Splits every triangle into four.
-void refine(Character& c) {
-    std::vector<Triangle> fine;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
-    for (const Triangle& t : c.triangles) {
-        std::uint32_t middle[3];
-        for (std::size_t k = 0; k < 3; ++k) {
-            const Vec3 a = c.positions[t[k]], b = c.positions[t[(k + 1) % 3]];
-            const auto [at, fresh] = known.try_emplace(std::minmax(t[k], t[(k + 1) % 3]),
-                                                       static_cast<std::uint32_t>(c.positions.size()));
-            middle[k] = at->second;
-            if (fresh) c.positions.push_back({(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2});
-        }
-        fine.insert(fine.end(), {{t[0], middle[0], middle[2]},
-                                 {middle[0], t[1], middle[1]},
-                                 {middle[2], middle[1], t[2]},
-                                 {middle[0], middle[1], middle[2]}});
-    }
-    c.triangles = std::move(fine);
-}
-
 struct Case {
     Method method;
     int resolution;
@@ -147,7 +126,7 @@ void expect_bounds(const Character& c, const Case& with, const PixelMask* mask =
 
 Character character(const char* name, int refined) {
     Character c = test::make_character(name);
-    for (int i = 0; i < refined; ++i) refine(c);
+    for (int i = 0; i < refined; ++i) test::refine(c.positions, c.triangles);
     return c;
 }
 
