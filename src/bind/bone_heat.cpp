@@ -19,19 +19,16 @@ Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set
     const Heat heat = find_heat(task, mesh, set, unknowns, nullptr, none);
     if (cancelled(task.context)) return heat_cancelled();
     SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat, 0, none));
-    if (heat.coarse)
-        found = interpolate_rows(*heat.coarse, surface, found, unknowns.vertices, task.width(), task.context);
-
+    const auto occluded = [&](std::uint32_t v) { return heat.occluded[surface.component[surface.node_of[v]]]; };
     count.parts += static_cast<std::size_t>(std::count(heat.occluded.begin(), heat.occluded.end(), true));
-    for (std::size_t i = 0; i < found.vertices.size(); ++i) {
-        const std::uint32_t v = found.vertices[i];
-        const bool occluded = heat.occluded[surface.component[surface.node_of[v]]];
-        count.vertices += occluded;
-        rows.store(v, {found.entries.data() + i * found.width, found.kept[i]},
-                   set.idle   ? Coverage::euclidean
-                   : occluded ? Coverage::bridged
-                              : Coverage::weighted);
-    }
+    count.vertices +=
+        static_cast<std::size_t>(std::count_if(unknowns.vertices.begin(), unknowns.vertices.end(), occluded));
+    store_rows(
+        task, surface, unknowns, heat, found,
+        [&](std::uint32_t v) {
+            return set.idle ? Coverage::euclidean : occluded(v) ? Coverage::bridged : Coverage::weighted;
+        },
+        rows);
     return Done{};
 }
 

@@ -232,28 +232,29 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
     return out;
 }
 
-SetRows interpolate_rows(const CoarseSurface& coarse, const MeshSurface& surface, const SetRows& rows,
-                         const std::vector<std::uint32_t>& vertices, std::size_t width, Context* context) {
-    Rows out(vertices.size(), width, context);
+void store_rows(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
+                SetRows& found, const std::function<Coverage(std::uint32_t)>& coverage, InfluenceRows& rows) {
     constexpr std::size_t ahead = 16;
-    parallel_for(context, vertices.size(), 1024, [&](std::size_t i) {
-        if (i + ahead < vertices.size()) coarse.prefetch_stencil(surface.node_of[vertices[i + ahead]]);
-        const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[vertices[i]]);
+    const std::vector<std::uint32_t>& vertices = unknowns.vertices;
+    parallel_for(task.context, vertices.size(), 1024, [&](std::size_t i) {
+        const std::uint32_t v = vertices[i];
+        if (!heat.coarse)
+            return rows.store(v, {found.entries.data() + i * found.width, found.kept[i]}, coverage(v));
+        if (i + ahead < vertices.size()) heat.coarse->prefetch_stencil(surface.node_of[vertices[i + ahead]]);
+        const CoarseSurface::Stencil s = heat.coarse->stencil(surface.node_of[v]);
         std::array<InfluenceRows::Entry, 3 * kOfCoarseNodes.width> sums;
         std::size_t count = 0;
         for (std::size_t k = 0; k < 3; ++k) {
             if (s.share[k] == 0) continue;
-            for (const auto& [w, joint] : rows.of(s.of[k])) {
+            for (const auto& [w, joint] : found.of(s.of[k])) {
                 std::size_t at = 0;
                 while (at < count && sums[at].second != joint) ++at;
                 if (at == count) sums[count++] = {0.0f, joint};
                 sums[at].first += s.share[k] * w;
             }
         }
-        for (std::size_t k = 0; k < count; ++k)
-            if (std::abs(sums[k].first) > WantedRows{0}.least) out.insert(i, sums[k]);
+        rows.store(v, {sums.data(), count}, coverage(v));
     });
-    return SetRows{vertices, out.width, std::move(out.entries), std::move(out.kept), {}, {}};
 }
 
 WeldedSurface::WeldedSurface(const Task& task)

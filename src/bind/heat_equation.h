@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -50,7 +51,7 @@ struct KeptHeat {
 
 /// The rows of a set before they are stored: `width` entries for each vertex, of which the first `kept` are used,
 /// strongest first. Where the equation is solved on a coarse surface, they are those of its nodes, in their order,
-/// until interpolate_rows.
+/// until store_rows.
 struct SetRows {
     std::vector<std::uint32_t> vertices;
     std::size_t width = 0;
@@ -138,9 +139,10 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width,
                            KeptHeat::Set& kept);
 
-/// w = P y: rows of vertices, without area and count, from those of the coarse nodes.
-SetRows interpolate_rows(const CoarseSurface& coarse, const MeshSurface& surface, const SetRows& rows,
-                         const std::vector<std::uint32_t>& vertices, std::size_t width, Context* context);
+/// Stores the rows of the set's vertices: those of solve_heat or, with a coarse surface, w = P y. Sorts the rows
+/// found. `coverage`: of a vertex; called from several threads.
+void store_rows(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
+                SetRows& found, const std::function<Coverage(std::uint32_t)>& coverage, InfluenceRows& rows);
 
 /// The error of a stage that was cancelled.
 Error heat_cancelled();

@@ -147,8 +147,8 @@ private:
 
     // Contributions are added in the order of triangles.
     void sum_at_nodes() {
-        out_.mass.assign(out_.nodes(), 0);
-        out_.normal.assign(out_.nodes(), Point3{});
+        out_.mass.resize(out_.nodes());
+        out_.normal.resize(out_.nodes());
         parts_.emplace(out_.nodes(), context_);
         constexpr std::size_t together = 4096, ahead = 4;
         std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
@@ -187,6 +187,7 @@ private:
             else
                 edges.push_back({node, other, weight});
         };
+        double mass = 0;
         Point3 normal{};
         std::uint32_t before = MeshSurface::none;
         for (const std::uint32_t t : around_.of(node)) {
@@ -201,10 +202,11 @@ private:
                     add_edge(c[(opposite + 1) % 3] == node ? c[(opposite + 2) % 3] : c[(opposite + 1) % 3],
                              m.own.cot[opposite] / 2);
             if (m.collapsed) continue;
-            out_.mass[node] += m.own.area / 3;
+            mass += m.own.area / 3;
             if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
         }
         std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
+        out_.mass[node] = mass;
         const double length = norm(normal);
         out_.normal[node] = length > 1e-6 ? (1 / length) * normal : Point3{};
     }

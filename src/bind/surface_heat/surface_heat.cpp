@@ -149,17 +149,13 @@ void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures
     });
 }
 
-void store(const JointSet& set, const SurfaceView& view, const InnerVolume& volume, const Heat& heat,
-           SetRows& found, InfluenceRows& rows) {
-    parallel_for(view.task.context, found.vertices.size(), 4096, [&](std::size_t i) {
-        const std::uint32_t v = found.vertices[i];
-        Coverage how = Coverage::weighted;
-        if (set.idle)
-            how = Coverage::euclidean;
-        else if (heat.occluded[view.part_of(v)] && volume.coverage(v) != Coverage::weighted)
-            how = volume.coverage(v) == Coverage::outside ? Coverage::outside : Coverage::bridged;
-        rows.store(v, {found.entries.data() + i * found.width, found.kept[i]}, how);
-    });
+/// How the row of a vertex was found.
+Coverage coverage_of(const JointSet& set, const SurfaceView& view, const InnerVolume& volume, const Heat& heat,
+                     std::uint32_t vertex) {
+    if (set.idle) return Coverage::euclidean;
+    const Coverage inside = volume.coverage(vertex);
+    if (!heat.occluded[view.part_of(vertex)] || inside == Coverage::weighted) return Coverage::weighted;
+    return inside == Coverage::outside ? Coverage::outside : Coverage::bridged;
 }
 
 }  // namespace
@@ -209,10 +205,9 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
             correction(set, {task, mesh.surface, set, found, volume.distances(), links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();
-        if (heat.coarse)
-            found =
-                interpolate_rows(*heat.coarse, mesh.surface, found, unknowns.vertices, task.width(), task.context);
-        store(set, view, volume, heat, found, rows);
+        store_rows(
+            task, mesh.surface, unknowns, heat, found,
+            [&](std::uint32_t v) { return coverage_of(set, view, volume, heat, v); }, rows);
         return Done{};
     };
     SINEW_TRY(task.clock.run("heat", [&]() -> Status {
