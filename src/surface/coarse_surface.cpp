@@ -193,7 +193,7 @@ bool same(const Triangle& a, const Triangle& b) { return a[0] == b[0] && a[1] ==
 /// Sums of entries by their place.
 class EntrySums {
 public:
-    EntrySums() : slots_(1024), squares_(kSquares) {}
+    EntrySums() : slots_(4096), squares_(kSquares) {}  // about enough for the nodes of a chunk
 
     void add(std::uint32_t row, std::uint32_t column, double value) {
         const std::uint64_t key = std::uint64_t{row} << 32 | column;
