@@ -135,7 +135,7 @@ int main(int count, char** words) {
             std::vector<float> each = found.vertex_l1;
             const auto at = each.begin() + static_cast<std::ptrdiff_t>(0.999 * static_cast<double>(each.size()));
             std::nth_element(each.begin(), at, each.end());
-            std::printf(" %.9g %.9g", found.l1.mean, static_cast<double>(*at));
+            std::printf(refines ? "%.9g %.9g" : " %.9g %.9g", found.l1.mean, static_cast<double>(*at));
         }
         std::printf("\n");
         std::fflush(stdout);
