@@ -129,7 +129,8 @@ struct Sight {
         tree.visit(
             p, [&] { return std::min(other, most * nearest); },
             [&](std::uint32_t s) {
-                const auto& [slot, d] = std::pair(segments[s].slot, segments[s].beside(p).distance);
+                const std::uint32_t slot = segments[s].slot;
+                const double d = segments[s].beside(p).distance;
                 if (slot != own) other = std::min(other, std::max(d, nearest));
                 if (d < nearest) nearest = d, own = slot;
             });
@@ -398,7 +399,7 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const
         const double growth = std::min(std::exp(kGrowth * (other - nearest) / distance), kMostGrowth);
         return std::min({even, kSpacing * distance * growth, std::sqrt(part_area[sight.part(node)]) / kAcross});
     };
-    // How many coarse nodes there would be for each of the surface, which is at most one.
+    // How many coarse nodes there would be for each node of the surface: at most one.
     constexpr std::size_t each = 16;
     std::vector<double> share(unknowns.size() / each);
     parallel_for(sight.task.context, share.size(), 1024, [&](std::size_t i) {
@@ -413,7 +414,7 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const
     };
     // Where they would be too few or too many, all of them lie nearer or farther apart.
     const double wanted =
-        std::clamp(expected(1), static_cast<double>(rules.coarse), static_cast<double>(rules.most));
+        std::max(std::min(expected(1), static_cast<double>(rules.most)), static_cast<double>(rules.coarse));
     double low = 1e-3, high = 1e3;
     for (int step = 0; step < 20; ++step) {
         const double middle = std::sqrt(low * high);

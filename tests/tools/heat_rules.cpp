@@ -3,8 +3,8 @@
 // or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each; from the second on, also the mean L1 to
 // the first VARIANT and what 99.9 % of the vertices are below: `direct=1e9 direct=0` shows how exact the coarse
 // surface is. learned=0.7: with the learned correction, as the default has it. HINTS: skin or names. Used by
-// scripts/research/cross-validate and rule-effects. refined: with triangles split until the mesh has so many
-// vertices; without the numbers for the file.
+// scripts/research/cross-validate and rule-effects. refined=VERTICES: every triangle is split into four until the
+// mesh has at least that many vertices; prints only the last two numbers.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
