@@ -16,7 +16,7 @@ Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set
     const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows), task.context);
     if (unknowns.size() == 0) return Done{};
     KeptHeat::Set none;
-    const Heat heat = find_heat(task, mesh, set, unknowns, nullptr, none);
+    SINEW_TRY_LET(const Heat heat, find_heat(task, mesh, set, unknowns, nullptr, none));
     if (cancelled(task.context)) return heat_cancelled();
     SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat, 0, none));
     const auto occluded = [&](std::uint32_t v) { return heat.occluded[surface.component[surface.node_of[v]]]; };

@@ -5,6 +5,8 @@
 #include "bind/bone_tree.h"
 #include "bind/heat_equation.h"
 #include "bind/surface_heat/inner_volume.h"
+#include "core/lists.h"
+#include "core/try.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -276,25 +278,6 @@ private:
     BoneTree tree_{{}};
 };
 
-/// The three cases of find_heat.
-struct HeatCases {
-    const Sight& sight;
-    const Unknowns& unknowns;
-
-    NodeHeat visible(std::uint32_t node, Sight::Distances& scratch) const {
-        return sight.nearest(node, true, scratch);
-    }
-    /// `seen`: of `visible`.
-    NodeHeat complete(std::uint32_t node, const NodeHeat& seen, bool occluded, Sight::Distances& scratch) const {
-        if (!occluded && seen.count > 0) return seen;
-        const std::uint32_t v = unknowns.vertex[unknowns.of_node[node]];
-        if (sight.volume && v != MeshSurface::none)
-            if (const auto through = sight.volume->nearest(sight.set, v, sight.part(node), occluded))
-                return *through;
-        return occluded ? sight.nearest(node, false, scratch) : seen;
-    }
-};
-
 /// Parts of which a smaller share of the area sees bones. `mass`: of each node, of which `visible` is known.
 std::vector<bool> find_occluded(const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                                 std::span<const double> mass, std::span<const NodeHeat> visible,
@@ -320,35 +303,60 @@ void each_node(Context* context, std::size_t count, const Work& work) {
     });
 }
 
-/// The first case at some nodes.
-LargeVector<NodeHeat> visible_at(const HeatCases& cases, std::span<const std::uint32_t> nodes,
-                                 const SameSight& same) {
+/// The first case of find_heat at some nodes.
+LargeVector<NodeHeat> visible_at(const Sight& sight, std::span<const std::uint32_t> nodes, const SameSight& same) {
     LargeVector<NodeHeat> out(nodes.size());
-    each_node(cases.sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
+    each_node(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
         const NodeHeat* const known = same.find(i, nodes[i]);
-        out[i] = known ? *known : cases.visible(nodes[i], scratch);
+        out[i] = known ? *known : sight.nearest(nodes[i], true, scratch);
     });
     return out;
 }
 
+/// The other cases, at some nodes of which the first is known.
+Status add_hidden(const Sight& sight, const Unknowns& unknowns, std::span<const std::uint32_t> nodes,
+                  const std::vector<bool>& occluded, LargeVector<NodeHeat>& at) {
+    Context* const context = sight.task.context;
+    const std::vector<std::uint32_t> hidden = collect<std::uint32_t>(nodes.size(), 1 << 14, context, [&] {
+        return [&](std::vector<std::uint32_t>& out, std::size_t i) {
+            if (at[i].count == 0 || occluded[sight.part(nodes[i])]) out.push_back(static_cast<std::uint32_t>(i));
+        };
+    });
+    const auto vertex = [&](std::size_t h) { return unknowns.vertex[unknowns.of_node[nodes[hidden[h]]]]; };
+    std::optional<DistanceRows> through;
+    if (sight.volume) {
+        std::vector<std::uint32_t> vertices(hidden.size());
+        for (std::size_t h = 0; h < hidden.size(); ++h)
+            vertices[h] =
+                vertex(h) == MeshSurface::none ? sight.mesh.surface.vertex_of[nodes[hidden[h]]] : vertex(h);
+        SINEW_TRY_LET(through, sight.volume->distances(sight.set, vertices));
+    }
+    each_node(context, hidden.size(), [&](std::size_t h, auto& scratch) {
+        const std::uint32_t node = nodes[hidden[h]], part = sight.part(node);
+        NodeHeat& heat = at[hidden[h]];
+        std::optional<NodeHeat> found;
+        if (through && vertex(h) != MeshSurface::none)
+            found = sight.volume->nearest(sight.set, through->table, h, part, sight.place(node), occluded[part]);
+        if (!found && occluded[part]) found = sight.nearest(node, false, scratch);
+        if (found) heat = *found;
+        if (through) heat.inside = through->coverage[h];
+    });
+    return Done{};
+}
+
 /// All cases at some nodes, and the occluded parts. `visible`: of visible_at. `mass`: the area that each node
 /// stands for.
-Heat heat_at(const HeatCases& cases, std::span<const std::uint32_t> nodes, LargeVector<NodeHeat> visible,
-             std::span<const double> mass, double least_visible) {
-    const MeshSurface& surface = cases.sight.mesh.surface;
-    Context* const context = cases.sight.task.context;
+Result<Heat> heat_at(const Sight& sight, const Unknowns& unknowns, std::span<const std::uint32_t> nodes,
+                     LargeVector<NodeHeat> visible, std::span<const double> mass, double least_visible) {
     Heat heat{std::move(visible), {}, std::nullopt};
-    heat.occluded = find_occluded(surface, nodes, mass, heat.at, least_visible);
-    each_node(context, nodes.size(), [&](std::size_t i, auto& scratch) {
-        heat.at[i] = cases.complete(nodes[i], heat.at[i], heat.occluded[surface.component[nodes[i]]], scratch);
-    });
+    heat.occluded = find_occluded(sight.mesh.surface, nodes, mass, heat.at, least_visible);
+    SINEW_TRY(add_hidden(sight, unknowns, nodes, heat.occluded, heat.at));
     return heat;
 }
 
 /// The heat at all unknowns from that at the nodes of the coarse surface.
-LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknowns, const CoarseSurface& coarse,
-                                  const Heat& heat) {
-    const Sight& sight = cases.sight;
+Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& unknowns, const CoarseSurface& coarse,
+                                          const Heat& heat) {
     Context* const context = sight.task.context;
     const LargeVector<Point3>& normal = sight.mesh.surface.normal;
     std::vector<Sight::NearBones> near(coarse.size());
@@ -365,7 +373,6 @@ LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
         const auto sees = [&](std::uint32_t c) {
             return heat.at[c].how == NodeHeat::Way::straight && heat.at[c].count > 0;
         };
-        const bool occluded = heat.occluded[sight.part(node)];
         const auto seen = [&](std::uint32_t slot) {
             return std::any_of(around.of.begin(), around.of.end(), [&](std::uint32_t c) {
                 const auto first = heat.at[c].slot.begin(), last = first + heat.at[c].count;
@@ -378,11 +385,12 @@ LargeVector<NodeHeat> refine_heat(const HeatCases& cases, const Unknowns& unknow
                 return;
             }
         } else if (alike && all([&](std::uint32_t c) { return !sees(c); })) {
-            out[i] = cases.complete(node, {}, occluded, scratch);
+            out[i] = {};
             return;
         }
-        out[i] = cases.complete(node, cases.visible(node, scratch), occluded, scratch);
+        out[i] = sight.nearest(node, true, scratch);
     });
+    SINEW_TRY(add_hidden(sight, unknowns, unknowns.node, heat.occluded, out));
     return out;
 }
 
@@ -436,24 +444,24 @@ void NodeHeat::add(std::uint32_t joint) {
     }
 }
 
-Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
-               const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules) {
+Result<Heat> find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
+                       const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules) {
     const Sight sight{task, mesh, set, volume};
-    const HeatCases cases{sight, unknowns};
     if (unknowns.size() <= rules.direct) {
         std::vector<double> area;
         for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
-        LargeVector<NodeHeat> visible = visible_at(cases, unknowns.node, SameSight(sight, kept.sight.get()));
+        LargeVector<NodeHeat> visible = visible_at(sight, unknowns.node, SameSight(sight, kept.sight.get()));
         if (task.options.keep_volume)
             kept.sight =
                 std::make_shared<const KeptSight>(KeptSight{sight.segments, enclosures_of(volume), visible});
-        return heat_at(cases, unknowns.node, std::move(visible), area, rules.least_visible);
+        return heat_at(sight, unknowns, unknowns.node, std::move(visible), area, rules.least_visible);
     }
     CoarseSurface coarse = coarse_surface(sight, unknowns, rules);
     kept.sight.reset();
-    Heat heat = heat_at(cases, coarse.nodes(), visible_at(cases, coarse.nodes(), {sight, nullptr}),
-                        coarse.restricted(mesh.surface.mass, task.context), rules.least_visible);
-    heat.at = refine_heat(cases, unknowns, coarse, heat);
+    SINEW_TRY_LET(Heat heat,
+                  heat_at(sight, unknowns, coarse.nodes(), visible_at(sight, coarse.nodes(), {sight, nullptr}),
+                          coarse.restricted(mesh.surface.mass, task.context), rules.least_visible));
+    SINEW_TRY_LET(heat.at, refine_heat(sight, unknowns, coarse, heat));
     heat.coarse = std::move(coarse);
     return heat;
 }

@@ -2,7 +2,6 @@
 // surface-heat and pixel-geodesic.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "bind/joint_fields.h"
@@ -10,25 +9,11 @@
 
 namespace sinew {
 
-/// The result of measure_geodesic.
-struct GeodesicRows {
-    DistanceRows rows;
-    /// The volume that was built, with its fields if BindOptions::keep_volume is set. Null for OtherMesh.
-    std::shared_ptr<const KeptVolume> volume;
-};
+/// The field of every set that has vertices, or of every set if BindOptions::keep_volume is set. Where joints moved
+/// (MovedJoints), fields are renewed. Time and memory: see GeodesicSolver.
+Result<std::vector<KeptField>> measure_fields(const Task& task, const Domain& domain, const BoneSeeds& seeds);
 
-/// Builds a volume, or uses the volume of Task::start, and measures distances in it. Time and memory: see
-/// GeodesicSolver.
-Result<GeodesicRows> measure_geodesic(const Task& task);
-
-struct SpreadDistances {
-    DistanceRows rows;
-    std::vector<KeptField> fields;  ///< if BindOptions::keep_volume is set
-};
-
-/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, previous fields are
-/// renewed.
-Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                         const PreviousFields& previous = {});
+/// Distances at all vertices, in an existing domain, of voxels or of pixels. A field is freed before the next set.
+Result<DistanceRows> measure_rows(const Task& task, const Domain& domain, const BoneSeeds& seeds);
 
 }  // namespace sinew

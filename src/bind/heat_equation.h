@@ -83,6 +83,8 @@ struct NodeHeat {
     std::uint32_t count = 0;
     /// How d is measured.
     enum class Way : std::uint8_t { straight, through_volume } how = Way::straight;
+    /// How the volume reaches the node, where it was asked: always in occluded parts.
+    Coverage inside = Coverage::none;
     double distance = 0;  ///< d, scene units
     double share = 1;     ///< of c
 
@@ -128,8 +130,8 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 /// its nearest bones, at its own distance, if they are seen from a node around it and all of those see bones and
 /// face nearly its way; it sees none if none of those does; else it is treated as above.
 /// `kept`: without a coarse surface, only nodes near bones that have changed look for bones again.
-Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
-               const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules = {});
+Result<Heat> find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
+                       const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules = {});
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.

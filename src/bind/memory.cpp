@@ -190,12 +190,13 @@ double bone_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOp
 }
 // Candidates of the learned correction, and the rows of heat that hold them.
 constexpr double kCorrectedRow = 240;
-// Rows of distances and of heat; leaves are kept.
+// Rows of heat, rows of distances where they are wanted, at most at all vertices; leaves and fields.
 double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options) {
     MemorySizes nearest = s;  // of the volume, for any limit of influences
     nearest.all = false;
     nearest.kept = static_cast<double>(kNearestInVolume);
     nearest.labels = bytes_of_labels(nearest.kept);
+    nearest.keep_volume = true;  // until the rows are stored
     return std::max(of_geodesic(nearest),
                     worst(s, {of_rows(s) + of_rows(nearest) + surface_solver_memory(mesh, s.threads) +
                               s.leaves * 40 + of_fields(nearest, false) + s.vertices * kCorrectedRow})) +

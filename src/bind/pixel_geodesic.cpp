@@ -113,12 +113,10 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no inside pixel"};
 
     const Task flat = task.with(mesh, skeleton, task.options, bones);
-    Result<SpreadDistances> measured = task.clock.run("distances", [&] {
-        const BoneSeeds seeds = seed_volume(flat, *domain);
-        return spread_distances(flat, *domain, seeds);
-    });
-    if (!measured) return measured.error();
-    return MethodRows(std::move(measured->rows));
+    SINEW_TRY_LET(DistanceRows rows, task.clock.run("distances", [&] {
+        return measure_rows(flat, *domain, seed_volume(flat, *domain));
+    }));
+    return MethodRows(std::move(rows));
 }
 
 }  // namespace sinew

@@ -14,6 +14,8 @@
 
 namespace sinew {
 
+Error measuring_cancelled() { return {ErrorCode::cancelled, "cancelled while measuring distances"}; }
+
 Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
     const Vec3& p = task.mesh.positions[vertex];
     const bool one = task.options.as_published || task.options.one_pixel;
@@ -64,10 +66,12 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
 // mesh.
 class DistanceSampler {
 public:
-    // Keeps references to all of them.
+    // Which rows there are.
+    enum class RowOf { each_vertex, each_given };
+    // Keeps references to all of them. `vertices`: to read.
     DistanceSampler(const Task& task, const Domain& domain, const BoneShapes& bones, const JointSet& set,
-                    DistanceRows& rows)
-        : task_(task), domain_(domain), bones_(bones), set_(set), rows_(rows) {}
+                    std::span<const std::uint32_t> vertices, DistanceRows& rows, RowOf which)
+        : task_(task), domain_(domain), bones_(bones), set_(set), vertices_(vertices), rows_(rows), which_(which) {}
 
     // Of a set that needs no field.
     void fill_straight();
@@ -81,15 +85,19 @@ public:
 private:
     struct VertexBatch;
 
-    void fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept);
+    void fill_chunk(std::size_t begin, std::size_t end, const KeptField& kept);
     void read(std::span<const std::uint32_t> vertices, const LeafDistances* field, VertexBatch& batch) const;
     void nearest_joints(std::size_t count, const LeafDistances& field, VertexBatch& batch) const;
     void add_straight(std::uint32_t joint, std::span<const std::uint32_t> places, VertexBatch& batch) const;
     void every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
                      std::vector<std::uint64_t>& row) const;
-    void store(std::uint32_t vertex, const Reading& reading, const KeptField& kept, std::span<std::uint64_t> keys);
+    void store(std::size_t i, const Reading& reading, const KeptField& kept, std::span<std::uint64_t> keys);
 
-    Coverage fill_straight_row(std::uint32_t vertex);
+    Coverage fill_straight_row(std::size_t i);
+    // Of the i-th of the vertices.
+    std::uint32_t row(std::size_t i) const {
+        return which_ == RowOf::each_given ? static_cast<std::uint32_t>(i) : vertices_[i];
+    }
     Coverage coverage(const Reading& reading, const std::vector<bool>& seeded) const;
     template <typename DistanceAt>
     float mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const;
@@ -101,7 +109,9 @@ private:
     const Domain& domain_;
     const BoneShapes& bones_;
     const JointSet& set_;
+    const std::span<const std::uint32_t> vertices_;
     DistanceRows& rows_;
+    const RowOf which_;
     const bool one_leaf_ = task_.options.as_published || task_.options.one_pixel;
 };
 
@@ -163,71 +173,68 @@ struct DistanceSampler::VertexBatch {
 };
 
 void DistanceSampler::fill_straight() {
-    parallel_for(task_.context, set_.vertices.size(), 1024, [&](std::size_t i) {
-        const Coverage how = fill_straight_row(set_.vertices[i]);
-        Coverage& kept = rows_.coverage[set_.vertices[i]];
+    parallel_for(task_.context, vertices_.size(), 1024, [&](std::size_t i) {
+        const Coverage how = fill_straight_row(i);
+        Coverage& kept = rows_.coverage[row(i)];
         if (how == Coverage::euclidean && !set_.idle) kept = Coverage::weighted;
     });
 }
 
-Coverage DistanceSampler::fill_straight_row(std::uint32_t vertex) {
-    std::vector<DistanceRows::Entry> row;
-    const Coverage how = straight_row(task_, bones_, set_, vertex, row);
-    rows_.store(vertex, row, how);
+Coverage DistanceSampler::fill_straight_row(std::size_t i) {
+    std::vector<DistanceRows::Entry> found;
+    const Coverage how = straight_row(task_, bones_, set_, vertices_[i], found);
+    rows_.store(row(i), found, how);
     return how;
 }
 
 void DistanceSampler::fill_from_leaves(const KeptField& kept) {
-    parallel_chunks(task_.context, set_.vertices.size(), 1024,
-                    [&](std::size_t, std::size_t first, std::size_t last) {
-                        fill_chunk(std::span(set_.vertices).subspan(first, last - first), kept);
-                    });
+    parallel_chunks(task_.context, vertices_.size(), 1024,
+                    [&](std::size_t, std::size_t begin, std::size_t end) { fill_chunk(begin, end, kept); });
 }
 
-void DistanceSampler::fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept) {
+void DistanceSampler::fill_chunk(std::size_t begin, std::size_t end, const KeptField& kept) {
     const auto* const field = std::get_if<LeafDistances>(&kept.field);
     VertexBatch batch(task_.skeleton.joints.size());
-    std::vector<std::uint64_t> row;
-    for (std::size_t i = 0; i < vertices.size() && !cancelled(task_.context); i += VertexBatch::kVertices) {
-        const auto now = vertices.subspan(i, std::min<std::size_t>(VertexBatch::kVertices, vertices.size() - i));
+    std::vector<std::uint64_t> keys;
+    for (std::size_t i = begin; i < end && !cancelled(task_.context); i += VertexBatch::kVertices) {
+        const auto now = vertices_.subspan(i, std::min<std::size_t>(VertexBatch::kVertices, end - i));
         read(now, field, batch);
         if (field) nearest_joints(now.size(), *field, batch);
         for (std::size_t k = 0; k < now.size(); ++k) {
             if (field) {
-                store(now[k], batch.readings[k], kept, batch.keys_of(k));
+                store(i + k, batch.readings[k], kept, batch.keys_of(k));
                 continue;
             }
-            row.clear();
-            every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), row);
-            store(now[k], batch.readings[k], kept, std::span(row));
+            keys.clear();
+            every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), keys);
+            store(i + k, batch.readings[k], kept, std::span(keys));
         }
     }
 }
 
 Status DistanceSampler::fill_all_joints(const JointFields& joints) {
-    const std::size_t count = set_.vertices.size();
+    const std::size_t count = vertices_.size();
     std::vector<Reading> readings(count);
     parallel_for(task_.context, count, 4096,
-                 [&](std::size_t i) { readings[i] = read_at(task_, domain_, set_.vertices[i]); });
+                 [&](std::size_t i) { readings[i] = read_at(task_, domain_, vertices_[i]); });
     DistanceTable& table = rows_.table;
     Status swept = joints.each_joint([&](std::size_t k, const LeafDistances& field) {
         for (std::size_t i = 0; i < count; ++i)
-            table.distance[set_.vertices[i] * table.width + k] = mean_distance(
+            table.distance[std::size_t{row(i)} * table.width + k] = mean_distance(
                 readings[i], set_.joints[k], [&](std::uint32_t leaf) { return field.distance(leaf); });
     });
     if (!swept) return swept;
     parallel_for(task_.context, count, 1024, [&](std::size_t i) {
-        const std::uint32_t v = set_.vertices[i];
-        std::vector<DistanceRows::Entry> row;
+        std::vector<DistanceRows::Entry> found;
         for (std::size_t k = 0; k < set_.joints.size(); ++k) {
-            float& d = table.distance[v * table.width + k];
-            if (d < INFINITY) row.emplace_back(d, set_.joints[k]);
+            float& d = table.distance[std::size_t{row(i)} * table.width + k];
+            if (d < INFINITY) found.emplace_back(d, set_.joints[k]);
             d = INFINITY;
         }
-        if (row.empty())
-            fill_straight_row(v);
+        if (found.empty())
+            fill_straight_row(i);
         else
-            rows_.store(v, row, coverage(readings[i], joints.seeded()));
+            rows_.store(row(i), found, coverage(readings[i], joints.seeded()));
     });
     return Done{};
 }
@@ -291,7 +298,7 @@ void DistanceSampler::add_straight(std::uint32_t joint, std::span<const std::uin
             distance(batch.measured[entries[i]].field, {points.nearest[i], points.beyond[i]}), joint);
 }
 
-void DistanceSampler::store(std::uint32_t vertex, const Reading& reading, const KeptField& kept,
+void DistanceSampler::store(std::size_t i, const Reading& reading, const KeptField& kept,
                             std::span<std::uint64_t> keys) {
     if (set_.joints.size() < kept.joints.size()) {
         const auto end = std::remove_if(keys.begin(), keys.end(), [&](std::uint64_t key) {
@@ -300,9 +307,9 @@ void DistanceSampler::store(std::uint32_t vertex, const Reading& reading, const 
         keys = keys.first(static_cast<std::size_t>(end - keys.begin()));
     }
     if (keys.empty())
-        fill_straight_row(vertex);
+        fill_straight_row(i);
     else
-        rows_.store(vertex, keys, coverage(reading, kept.seeded));
+        rows_.store(row(i), keys, coverage(reading, kept.seeded));
 }
 
 void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
@@ -319,7 +326,7 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
     DistanceRows rows(task.row_shape());
     const BoneShapes bones(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
-        DistanceSampler sampler(task, domain, bones, set, rows);
+        DistanceSampler sampler(task, domain, bones, set, set.vertices, rows, DistanceSampler::RowOf::each_vertex);
         if (!set.needs_field()) {
             sampler.fill_straight();
         } else {
@@ -329,8 +336,22 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
             else if (from.each)
                 SINEW_TRY(sampler.fill_all_joints(*from.each));
         }
-        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+        if (cancelled(task.context)) return measuring_cancelled();
     }
+    return rows;
+}
+
+Result<DistanceRows> read_rows(const Task& task, const KeptVolume& volume, const BoneShapes& bones,
+                               const JointSet& set, std::span<const std::uint32_t> vertices) {
+    DistanceRows rows({vertices.size(), task.width(), task.unit, task.context});
+    DistanceSampler sampler(task, volume.domain, bones, set, vertices, rows, DistanceSampler::RowOf::each_given);
+    if (set.needs_field() && !vertices.empty()) {
+        SINEW_TRY_LET(const KeptField* field, volume.field_of(set.joints, task.skeleton));
+        sampler.fill_from_leaves(*field);
+    } else {
+        sampler.fill_straight();
+    }
+    if (cancelled(task.context)) return measuring_cancelled();
     return rows;
 }
 

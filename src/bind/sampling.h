@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "bind/bone_shapes.h"
 #include "bind/joint_fields.h"
@@ -31,9 +32,17 @@ struct SetField {
     const JointFields* each = nullptr;  ///< used if `field` is null: one field per joint. Null: no rows are filled
 };
 
-/// Reads the rows of all sets from fields in this domain, set by set. `field_of` is called for sets that need a
+/// Reads the rows of all vertices from fields in this domain, set by set. `field_of` is called for sets that need a
 /// field. Its result must stay valid until the next call.
 Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
                                const std::function<Result<SetField>(const JointSet&)>& field_of);
+
+/// Reads the rows of these vertices only, from the field of the set: row i is that of vertices[i], the same as
+/// above. `bones`: of the task.
+Result<DistanceRows> read_rows(const Task& task, const KeptVolume& volume, const BoneShapes& bones,
+                               const JointSet& set, std::span<const std::uint32_t> vertices);
+
+/// The error of a measurement that was cancelled.
+Error measuring_cancelled();
 
 }  // namespace sinew

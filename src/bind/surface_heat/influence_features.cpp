@@ -345,14 +345,13 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
 
 void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, std::span<float> out) const {
     const Point3 p = place(row);
-    const std::uint32_t vertex = rows_.vertices[row];
     const PartFacts& part = parts_[part_of_[row]];
     std::array<double, kMost> through, straight, linked;
     double nearest_through = INFINITY, nearest_straight = INFINITY, nearest_linked = INFINITY;
     for (std::size_t c = 0; c < among.count; ++c) {
         const JointFacts& own = facts_[among.slot[c]];
         through[c] = INFINITY;
-        const std::size_t first = vertex * volume_.width;
+        const std::size_t first = row * volume_.width;
         for (std::size_t k = first; k < first + volume_.width; ++k)
             if (volume_.joint[k] == set_.joints[among.slot[c]])
                 through[c] = static_cast<double>(volume_.distance[k]);

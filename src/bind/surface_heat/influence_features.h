@@ -34,9 +34,9 @@ public:
         std::size_t count = 0;
     };
 
-    /// `links`: the bones of make_bones; the bones of the task may differ. `volume`: distances through the volume.
-    /// Keeps references to all arguments. O(rows x width + joints²). Requires a set of
-    /// at most kMostJoints.
+    /// `links`: the bones of make_bones; the bones of the task may differ. `volume`: distances through the volume,
+    /// row by row. Keeps references to all arguments. O(rows x width + joints²). Requires a set of at most
+    /// kMostJoints.
     InfluenceFeatures(const Task& task, const MeshSurface& surface, const JointSet& set, const SetRows& rows,
                       const DistanceTable& volume, const std::vector<Bone>& links);
 

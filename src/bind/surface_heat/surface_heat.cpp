@@ -14,20 +14,25 @@
 #include "bind/surface_heat/inner_volume.h"
 #include "bind/surface_heat/parts_on_others.h"
 #include "bind/surface_heat/rigid_parts.h"
+#include "bind/volume.h"
 #include "core/try.h"
 #include "core/vectors.h"
 
 namespace sinew {
 namespace {
 
-/// Distances through the volume: those of geodesic-voxel, with its overshoot and its bones of leaf joints.
-Result<GeodesicRows> measure_volume(const Task& task) {
-    BindOptions options = task.options;
+/// Distances through the volume are those of geodesic-voxel, with its overshoot and its bones of leaf joints.
+BindOptions options_in_volume(BindOptions options) {
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // hidden vertices need their nearest joints, whatever the limit of influences
-    Task volume_task = task.with(task.mesh, task.skeleton, options, task.bones);
-    volume_task.most_kept = kNearestInVolume;
-    return measure_geodesic(volume_task);
+    return options;
+}
+
+Result<std::shared_ptr<const KeptVolume>> measure_volume(const Task& task) {
+    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain, Links::compact));
+    SINEW_TRY_LET(std::vector<KeptField> fields,
+                  task.clock.run("distances", [&] { return measure_fields(task, volume.domain, volume.seeds); }));
+    return keep_volume(std::move(volume.domain), std::move(fields));
 }
 
 struct HeatBones {
@@ -150,10 +155,10 @@ void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures
 }
 
 /// How the row of a vertex was found.
-Coverage coverage_of(const JointSet& set, const SurfaceView& view, const InnerVolume& volume, const Heat& heat,
+Coverage coverage_of(const JointSet& set, const SurfaceView& view, const Unknowns& unknowns, const Heat& heat,
                      std::uint32_t vertex) {
     if (set.idle) return Coverage::euclidean;
-    const Coverage inside = volume.coverage(vertex);
+    const Coverage inside = heat.at[unknowns.of_node[view.mesh.surface.node_of[vertex]]].inside;
     if (!heat.occluded[view.part_of(vertex)] || inside == Coverage::weighted) return Coverage::weighted;
     return inside == Coverage::outside ? Coverage::outside : Coverage::bridged;
 }
@@ -170,15 +175,20 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     return bind_surface_heat(task, {}, learned_correction(task));
 }
 
-Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatRules& rules,
+Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& rules,
                                      const RowCorrection& correction) {
-    SINEW_TRY_LET(GeodesicRows measured, measure_volume(volume_task));
-    const KeptVolume& kept = measured.volume ? *measured.volume : std::get<OtherMesh>(volume_task.start).volume;
-    InnerVolume volume(kept.domain, measured.rows, rules);
-    const std::vector<Bone> links = make_bones(volume_task.skeleton);
-    HeatBones heat_bones = choose_bones(volume_task.skeleton, links, volume, rules);
-    const Task task =
-        volume_task.with(volume_task.mesh, volume_task.skeleton, volume_task.options, heat_bones.bones);
+    const BindOptions in_volume = options_in_volume(given.options);
+    Task volume_task = given.with(given.mesh, given.skeleton, in_volume, given.bones);
+    volume_task.most_kept = kNearestInVolume;
+    std::shared_ptr<const KeptVolume> built;
+    const auto* const other = std::get_if<OtherMesh>(&given.start);
+    if (!other) {
+        SINEW_TRY_LET(built, measure_volume(volume_task));
+    }
+    InnerVolume volume(volume_task, other ? other->volume : *built, rules);
+    const std::vector<Bone> links = make_bones(given.skeleton);
+    HeatBones heat_bones = choose_bones(given.skeleton, links, volume, rules);
+    const Task task = given.with(given.mesh, given.skeleton, given.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
     const auto* const moved = std::get_if<MovedJoints>(&task.start);
     KeptHeat kept_heat =
@@ -186,7 +196,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     kept_heat.sets.resize(task.plan.sets.size());
     const WeldedSurface& mesh = *kept_heat.mesh;
     const SurfaceParts parts = split_parts(task.mesh, mesh.surface, task.context);
-    volume.set_parts(task, mesh.surface, parts.part);
+    volume.set_parts(mesh.surface, parts.part, task.bones);
     const SurfaceView view{task, mesh, parts.part, rules.parts};
     InfluenceRows rows(task.row_shape());
     const auto bind_set = [&](const JointSet& set) -> Status {
@@ -194,7 +204,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
             choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows), task.context);
         if (unknowns.size() == 0) return Done{};
         KeptHeat::Set& kept_set = kept_heat.sets[static_cast<std::size_t>(&set - task.plan.sets.data())];
-        const Heat heat = find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat);
+        SINEW_TRY_LET(const Heat heat, find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat));
         if (cancelled(task.context)) return heat_cancelled();
         SINEW_TRY_LET(SetRows found, solve_heat(task, mesh.surface, set, unknowns, heat,
                                                 correction ? InfluenceFeatures::kMost : 0, kept_set));
@@ -202,12 +212,13 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
         if (correction && set.joints.size() <= InfluenceFeatures::kMostJoints) {
             std::vector<std::uint8_t> rigid;
             for (const std::uint32_t v : found.vertices) rigid.push_back(facts.joint[view.part_of(v)] != no_index);
-            correction(set, {task, mesh.surface, set, found, volume.distances(), links}, rigid, found);
+            SINEW_TRY_LET(const DistanceRows distances, volume.distances(set, found.vertices));
+            correction(set, {task, mesh.surface, set, found, distances.table, links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();
         store_rows(
             task, mesh.surface, unknowns, heat, found,
-            [&](std::uint32_t v) { return coverage_of(set, view, volume, heat, v); }, rows);
+            [&](std::uint32_t v) { return coverage_of(set, view, unknowns, heat, v); }, rows);
         return Done{};
     };
     SINEW_TRY(task.clock.run("heat", [&]() -> Status {
@@ -219,7 +230,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     }));
     MethodRows out = std::move(rows);
     if (task.options.keep_volume) {
-        out.volume = std::move(measured.volume);
+        out.volume = std::move(built);
         out.heat = std::make_shared<const KeptHeat>(std::move(kept_heat));
     }
     return out;
