@@ -18,6 +18,7 @@ using Stencil = CoarseSurface::Stencil;
 constexpr std::uint32_t kNone = MeshSurface::none;
 constexpr std::size_t kFew = 3000;  // nodes: a surface with fewer has no coarse ones
 constexpr double kSpacing = 0.25;   // of the values of a coarse surface, in lengths over which fields change
+constexpr double kAlike = 0.85;     // the least cosine between the normals of a cluster's nodes and its centre
 
 /// The cells at each node.
 Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
@@ -39,9 +40,10 @@ struct Fine {
     std::span<const std::uint32_t> node;  // of the surface
     LargeVector<Point3> at;               // scene units
     Lists next;                           // the other ends of edges
+    const MeshSurface& surface;
 
-    Fine(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes, Context* context)
-        : node(nodes), at(nodes.size()) {
+    Fine(const MeshView& mesh, const MeshSurface& of, std::span<const std::uint32_t> nodes, Context* context)
+        : node(nodes), at(nodes.size()), surface(of) {
         std::vector<std::uint32_t> place(surface.nodes(), kNone);
         parallel_for(context, nodes.size(), 4096, [&](std::size_t i) {
             place[nodes[i]] = static_cast<std::uint32_t>(i);
@@ -57,6 +59,7 @@ struct Fine {
         });
     }
     std::size_t size() const { return at.size(); }
+    const Point3& normal(std::uint32_t i) const { return surface.normal[node[i]]; }
 };
 
 /// Nodes with one among them that is near to all.
@@ -65,7 +68,9 @@ struct Clusters {
     std::vector<std::uint32_t> of;      // per node
 };
 
-/// Nodes that follow each other are divided into stretches, each of which has its own clusters.
+/// Nodes that follow each other are divided into stretches, each of which has its own clusters. A cluster does not go
+/// around a fold or an edge: fields may differ on the two sides, and a triangle between them would not lie on the
+/// surface.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
     constexpr std::size_t together = 1 << 15;
     Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};
@@ -93,7 +98,8 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
                 if (at == i || square < nearest[at]) nearest[at] = square, owner[at] = own;
                 for (const std::uint32_t next : fine.next.of(at))
                     if (next >= begin && next < end && reached_by[next] != own &&
-                        square_from_centre(next) <= radius * radius) {
+                        square_from_centre(next) <= radius * radius &&
+                        dot(fine.normal(next), fine.normal(i)) > kAlike) {
                         reached_by[next] = own;
                         waiting.push_back(next);
                     }

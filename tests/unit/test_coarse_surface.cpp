@@ -75,6 +75,28 @@ TEST(CoarseSurface, InterpolatesLinearFieldsOfAPlane) {
     EXPECT_LT(outside, 0.1 * static_cast<double>(sheet.nodes.size()));  // beyond the last nodes at the border
 }
 
+// Both sides of a fold lie nearer to each other than the coarse nodes of one side.
+TEST(CoarseSurface, ReadsFromOneSideOfAFold) {
+    const Sheet flat;
+    test::Shape folded = flat.shape;
+    for (Vec3& p : folded.positions) p = {0.05f * p.x, p.y, std::abs(p.x)};
+    const MeshView mesh{folded.positions, folded.triangles, {}};
+    const MeshSurface surface = build_surface(mesh, analyse_mesh(mesh));
+    const CoarseSurface coarse(
+        mesh, surface, std::span<const std::uint32_t>(flat.nodes), [](std::uint32_t) { return 0.3; }, nullptr);
+    EXPECT_LT(coarse.size(), surface.nodes() / 4);
+    const auto before = [&](std::uint32_t node) {
+        return static_cast<double>(flat.shape.positions[surface.vertex_of[node]].x);
+    };
+    std::vector<double> x;
+    for (const std::uint32_t node : coarse.nodes()) x.push_back(before(node));
+    double largest = 0;
+    for (const std::uint32_t node : flat.nodes)
+        if (std::abs(before(node)) < 1.5)  // not beyond the last nodes at the border
+            largest = std::max(largest, std::abs(coarse.at(x, node) - before(node)));
+    EXPECT_LT(largest, 0.1);
+}
+
 TEST(CoarseSurface, KeepsTheEnergyOfALinearField) {
     const Sheet sheet;
     const auto energy = [&](std::span<const MeshSurface::Edge> edges, const auto& node) {
