@@ -182,6 +182,7 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
         if (!own.load(std::memory_order_relaxed)) own.store(1, std::memory_order_relaxed);
     });
     Unknowns out{std::move(vertices), {}, {}, std::vector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
+    out.node.reserve(surface.nodes());
     for (std::uint32_t node = 0; node < surface.nodes(); ++node)
         if (touched[surface.component[node]]) {
             out.of_node[node] = static_cast<std::uint32_t>(out.size());

@@ -23,6 +23,19 @@ void each_key_range(Context* context, std::size_t keys, const Work& work) {
     });
 }
 
+/// The entries of all parts, one part after the other; the parts are freed.
+template <typename Entry>
+LargeVector<Entry> join(std::vector<std::vector<Entry>> parts, Context* context) {
+    std::vector<std::size_t> first(parts.size() + 1, 0);
+    for (std::size_t k = 0; k < parts.size(); ++k) first[k + 1] = first[k] + parts[k].size();
+    LargeVector<Entry> all(first.back());
+    parallel_for(context, parts.size(), 1, [&](std::size_t k) {
+        std::copy(parts[k].begin(), parts[k].end(), all.begin() + static_cast<std::ptrdiff_t>(first[k]));
+        parts[k] = {};
+    });
+    return all;
+}
+
 /// What add(out, i) adds for all numbers below `count`, in their order. make_add() gives each thread its own `add`
 /// for up to `grain` numbers at a time.
 template <typename Entry, typename MakeAdd>

@@ -275,8 +275,7 @@ std::vector<MatrixEntry> sum_entries(std::span<const std::uint32_t> nodes, std::
         for (const std::uint32_t node : nodes.subspan(begin, end - begin)) add(own, node);
         sums[chunk] = own.sums();
     });
-    std::vector<MatrixEntry> all;
-    for (const auto& each : sums) all.insert(all.end(), each.begin(), each.end());
+    const LargeVector<MatrixEntry> all = join(std::move(sums), context);
     const Lists by_row(rows, context, [&](const auto& to) {
         for (std::uint32_t e = 0; e < all.size(); ++e) to(all[e].row, e);
     });

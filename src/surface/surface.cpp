@@ -167,13 +167,7 @@ private:
                                 parts_->join(e.a, e.b);
                             }
                         });
-        std::vector<std::size_t> first(edges.size() + 1, 0);
-        for (std::size_t k = 0; k < edges.size(); ++k) first[k + 1] = first[k] + edges[k].size();
-        out_.edges.resize(first.back());
-        parallel_for(context_, edges.size(), 1, [&](std::size_t k) {
-            std::copy(edges[k].begin(), edges[k].end(), out_.edges.begin() + static_cast<std::ptrdiff_t>(first[k]));
-            edges[k] = {};
-        });
+        out_.edges = join(std::move(edges), context_);
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     void sum_at_node(std::uint32_t node, std::vector<MeshSurface::Edge>& edges) {

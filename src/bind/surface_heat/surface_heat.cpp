@@ -158,9 +158,9 @@ void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures
 Coverage coverage_of(const JointSet& set, const SurfaceView& view, const Unknowns& unknowns, const Heat& heat,
                      std::uint32_t vertex) {
     if (set.idle) return Coverage::euclidean;
+    if (!heat.occluded[view.part_of(vertex)]) return Coverage::weighted;
     const Coverage inside = heat.at[unknowns.of_node[view.mesh.surface.node_of[vertex]]].inside;
-    if (!heat.occluded[view.part_of(vertex)] || inside == Coverage::weighted) return Coverage::weighted;
-    return inside == Coverage::outside ? Coverage::outside : Coverage::bridged;
+    return inside == Coverage::weighted || inside == Coverage::outside ? inside : Coverage::bridged;
 }
 
 }  // namespace
