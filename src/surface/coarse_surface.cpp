@@ -68,9 +68,9 @@ struct Clusters {
     std::vector<std::uint32_t> of;      // per node
 };
 
-/// Nodes that follow each other are divided into stretches, each of which has its own clusters. A cluster does not go
-/// around a fold or an edge: fields may differ on the two sides, and a triangle between them would not lie on the
-/// surface.
+/// Nodes that follow each other are divided into stretches, each of which has its own clusters. A cluster does not
+/// go around a fold or an edge: fields may differ on the two sides, and a triangle between them would not lie on
+/// the surface.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
     constexpr std::size_t together = 1 << 15;
     Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};

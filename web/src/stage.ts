@@ -19,7 +19,9 @@ function drawsInSoftware(): boolean {
 }
 
 const REST = 150;  // milliseconds without a new frame, after which a software renderer draws a better one
-const FINE = 2;    // its pixels for each pixel of the screen, along a side
+const FINE = 2;    // its pixels for each pixel of the rough one, along a side
+/** The pixels of a rough frame for each one of the page: no more than the screen has. */
+const roughRatio = () => Math.min(devicePixelRatio, 1);
 
 export class Stage {
   /** Without a card, multisampling takes half of a frame, and the core skins faster than a shader: it computes a vertex once, and the
@@ -78,7 +80,7 @@ export class Stage {
       this.wanted = false;
       this.lastFrame = time;
       if (this.software) {
-        this.setRatio(1);
+        this.setRatio(roughRatio());
         this.onFine(false);
         this.rough = true;
       }
@@ -107,7 +109,7 @@ export class Stage {
     // An opaque picture costs less when the browser puts the page together. With a card, three.js asks for its own context.
     const context = this.software ? canvas.getContext('webgl2', {alpha: false, antialias: false, stencil: false}) : null;
     const renderer = new THREE.WebGLRenderer({canvas, antialias: true, ...(context ? {context} : {})});
-    renderer.setPixelRatio(this.software ? 1 : Math.min(devicePixelRatio, 2));
+    renderer.setPixelRatio(this.software ? roughRatio() : Math.min(devicePixelRatio, 2));
     this.place.prepend(canvas);
     const orbit = new OrbitControls(this.camera, canvas);
     if (this.panes.length) {
@@ -147,7 +149,7 @@ export class Stage {
   refine(): void {
     this.rough = false;
     this.onFine(true);
-    this.setRatio(FINE);
+    this.setRatio(FINE * roughRatio());
     this.render();
   }
 
