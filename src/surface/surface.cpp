@@ -29,10 +29,11 @@ struct Cotangents {
 // From the side lengths opposite to the corners, which must satisfy the strict triangle inequality. Kahan's stable
 // form of Heron's formula.
 Cotangents cotangents(const std::array<double, 3>& opposite) {
-    std::array<double, 3> s = opposite;
-    std::sort(s.begin(), s.end(), std::greater<>());
-    const double inside =
-        (s[0] + (s[1] + s[2])) * (s[2] - (s[0] - s[1])) * (s[2] + (s[0] - s[1])) * (s[0] + (s[1] - s[2]));
+    const auto [x, y, z] = opposite;
+    const double longest = std::max({x, y, z}), shortest = std::min({x, y, z}),
+                 middle = std::max(std::min(x, y), std::min(std::max(x, y), z));
+    const double inside = (longest + (middle + shortest)) * (shortest - (longest - middle)) *
+                          (shortest + (longest - middle)) * (longest + (middle - shortest));
     const double area = std::sqrt(std::max(inside, 0.0)) / 4;
     Cotangents out{area, {}};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -191,10 +192,9 @@ private:
             const Triangle& c = corners_[t];
             const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
             // The side to each other corner lies opposite to the third one.
-            for (std::size_t opposite = 0; opposite < 3; ++opposite)
-                if (c[(opposite + 1) % 3] == node || c[(opposite + 2) % 3] == node)
-                    add_edge(c[(opposite + 1) % 3] == node ? c[(opposite + 2) % 3] : c[(opposite + 1) % 3],
-                             m.own.cot[opposite] / 2);
+            const std::size_t one = (k + 1) % 3, other = (k + 2) % 3;
+            add_edge(c[one], m.own.cot[other] / 2);
+            add_edge(c[other], m.own.cot[one] / 2);
             if (m.collapsed) continue;
             mass += m.own.area / 3;
             if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
