@@ -107,14 +107,21 @@ struct Sight {
     /// The bones that are nearest to a point, for points near it.
     struct NearBones {
         Point3 place;
-        std::array<std::pair<double, std::uint32_t>, kNearBones> bone;  // straight distance and segment, ascending
+        struct Near {
+            double straight;
+            std::uint32_t segment;
+            auto operator<=>(const Near&) const = default;
+        };
+        std::array<Near, kNearBones> bone;  // ascending
         std::size_t count;
     };
     NearBones near_bones(const Point3& p) const {
-        NearBones out{p, {}, 0};
-        const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].first; };
+        NearBones out;
+        out.place = p;
+        out.count = 0;
+        const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].straight; };
         tree.visit(p, reach, [&](std::uint32_t s) {
-            const std::pair<double, std::uint32_t> own{segments[s].space.distance(p), s};
+            const NearBones::Near own{segments[s].space.distance(p), s};
             if (out.count == kNearBones && own > out.bone[kNearBones - 1]) return;
             std::size_t at = out.count < kNearBones ? out.count++ : kNearBones - 1;
             for (; at > 0 && own < out.bone[at - 1]; --at) out.bone[at] = out.bone[at - 1];
@@ -159,7 +166,7 @@ struct Sight {
         }
         for (std::size_t k = 0; k < known; ++k) {
             if (own[k] > (1 + kTie) * out.distance) continue;
-            const std::uint32_t slot = segments[near.bone[k].second].slot;
+            const std::uint32_t slot = segments[near.bone[k].segment].slot;
             if (!seen(slot)) return {};
             out.add(slot);
         }
@@ -359,7 +366,7 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& un
                                           const Heat& heat) {
     Context* const context = sight.task.context;
     const LargeVector<Point3>& normal = sight.mesh.surface.normal;
-    std::vector<Sight::NearBones> near(coarse.size());
+    LargeVector<Sight::NearBones> near(coarse.size());
     parallel_for(context, near.size(), 64,
                  [&](std::size_t i) { near[i] = sight.near_bones(sight.place(coarse.node(i))); });
     LargeVector<NodeHeat> out(unknowns.size());

@@ -24,11 +24,11 @@ void each_key_range(Context* context, std::size_t keys, const Work& work) {
 }
 
 /// The entries of all parts, one part after the other; the parts are freed.
-template <typename Entry>
-LargeVector<Entry> join(std::vector<std::vector<Entry>> parts, Context* context) {
+template <typename Part>
+LargeVector<typename Part::value_type> join(std::vector<Part> parts, Context* context) {
     std::vector<std::size_t> first(parts.size() + 1, 0);
     for (std::size_t k = 0; k < parts.size(); ++k) first[k + 1] = first[k] + parts[k].size();
-    LargeVector<Entry> all(first.back());
+    LargeVector<typename Part::value_type> all(first.back());
     parallel_for(context, parts.size(), 1, [&](std::size_t k) {
         std::copy(parts[k].begin(), parts[k].end(), all.begin() + static_cast<std::ptrdiff_t>(first[k]));
         parts[k] = {};

@@ -151,11 +151,13 @@ private:
         out_.mass.resize(out_.nodes());
         out_.normal.resize(out_.nodes());
         parts_.emplace(out_.nodes(), context_);
-        constexpr std::size_t together = 4096, ahead = 4;
-        std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
+        // Long lists of edges are on large pages.
+        const std::size_t together = std::max<std::size_t>(4096, out_.nodes() / (8 * thread_count(context_)));
+        constexpr std::size_t ahead = 4;
+        std::vector<LargeVector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                            std::vector<MeshSurface::Edge>& own = edges[chunk];
+                            LargeVector<MeshSurface::Edge>& own = edges[chunk];
                             own.reserve(4 * together);
                             for (std::size_t i = begin; i < end; ++i) {
                                 if (i + ahead < end)
@@ -171,7 +173,7 @@ private:
         out_.edges = join(std::move(edges), context_);
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
-    void sum_at_node(std::uint32_t node, std::vector<MeshSurface::Edge>& edges) {
+    void sum_at_node(std::uint32_t node, LargeVector<MeshSurface::Edge>& edges) {
         const auto first = static_cast<std::ptrdiff_t>(edges.size());
         const auto add_edge = [&](std::uint32_t other, double weight) {
             if (other <= node) return;
