@@ -18,6 +18,7 @@ using Stencil = CoarseSurface::Stencil;
 constexpr std::uint32_t kNone = MeshSurface::none;
 constexpr std::size_t kFew = 3000;  // nodes: a surface with fewer has no coarse ones
 constexpr double kSpacing = 0.25;   // of the values of a coarse surface, in lengths over which fields change
+constexpr double kOnCell = 0.1;     // of the side of a cell: nodes so near that lie over it read from it
 constexpr double kAlike = 0.85;     // the least cosine between the normals of a cluster's nodes and its centre
 
 /// The cells at each node.
@@ -178,6 +179,9 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
             out.of = t;
             for (std::size_t corner = 0; corner < 3; ++corner)
                 out.share[corner] = static_cast<float>(share[corner]);
+            const auto within = [](double s) { return s > 0; };
+            if (distance < kOnCell * kOnCell * dot(b - a, b - a) && std::all_of(share.begin(), share.end(), within))
+                break;
         }
     }
     return out;
