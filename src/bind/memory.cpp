@@ -197,7 +197,7 @@ double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const Bin
     nearest.kept = static_cast<double>(kNearestInVolume);
     nearest.labels = bytes_of_labels(nearest.kept);
     nearest.keep_volume = true;  // until the rows are stored
-    return std::max(of_geodesic(nearest),
+    return std::max(worst(nearest, {of_voxels(s), of_octree(s), of_sweep(nearest) + of_fields(nearest, false)}),
                     worst(s, {of_rows(s) + of_rows(nearest) + surface_solver_memory(mesh, s.threads) +
                               s.leaves * 40 + of_fields(nearest, false) + s.vertices * kCorrectedRow})) +
            of_slicing(options, s.triangles);

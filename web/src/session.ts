@@ -63,13 +63,13 @@ export async function bind(): Promise<boolean> {
         if (session.mode === 'look') session.mode = 'joints';
       };
       stopping = false;
-      busy('Binding…', null, true);
+      busy('Binding…', 0, true);
       const matrices = await shownMatrices(session.info!.joints.length);
       const shown = {edits: editsOf(doc), matrices: matrices.slice(), dual: session.dual, normals: !!session.opened!.normals,
                      beside: session.beside && !!session.opened!.ownRows};
       core.applied = null;
       const made = await client.bind(settingsOf(doc), (stage, f) =>
-        stopping || busy(`${session.refining ? 'Refining' : 'Binding'}: ${stage}`, f || null, true), shown, (early: Early) => {
+        stopping || busy(`${session.refining ? 'Refining' : 'Binding'}: ${stage}`, f, true), shown, (early: Early) => {
         if (core.behind) return;  // another skeleton was drawn meanwhile
         has(early, true);
         setRefining(true);

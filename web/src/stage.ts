@@ -51,6 +51,8 @@ export class Stage {
   onPane: (pane: number) => void = () => {};
   /** In software, before a frame: whether it is not rough. */
   onFine: (fine: boolean) => void = () => {};
+  /** In software: whether the processors are free for a better frame. */
+  mayRefine: () => boolean = () => true;
   private wanted = true;
   private fitted = '';  // the size of the place
   private lastFrame = 0;
@@ -74,7 +76,7 @@ export class Stage {
     const loop = (time: number) => {
       requestAnimationFrame(loop);
       if (!this.wanted) {
-        if (this.rough && time - this.lastFrame > REST) this.refine();
+        if (this.rough && time - this.lastFrame > REST && this.mayRefine()) this.refine();
         return;
       }
       this.wanted = false;

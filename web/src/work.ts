@@ -33,6 +33,7 @@ export const core = {
 let working = false, pending: 'none' | 'pose' | 'weigh' = 'none';
 
 export const isWorking = () => working;
+view.stage.mayRefine = () => !working;
 
 export function request(what: 'pose' | 'weigh'): void {
   if (followsPose(history.doc)) what = 'weigh';
