@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/try.h"
 #include "core/vectors.h"
@@ -127,7 +128,7 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     plan = factors.plan();
     Rows rows(wanted.size(), reading.width, task.context);
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
-    std::vector<std::vector<double>> field(together);
+    std::vector<LargeVector<double>> field(together);
     for (std::size_t first = 0; first < slots.size(); first += together * batch) {
         const std::size_t left = slots.size() - first, batches = std::min(together, (left + batch - 1) / batch);
         parallel_for(task.context, batches, 1, [&](std::size_t b) {

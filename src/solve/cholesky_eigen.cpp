@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/hash.h"
+#include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
 #include "core/processor.h"
@@ -471,12 +472,23 @@ std::uint64_t hash_places(std::span<const MatrixEntry> entries) {
 }  // namespace
 
 struct Cholesky::Plan {
-    std::vector<std::uint32_t> place;  // the row of L of row i of A
-    FrontTree tree;                    // in the order of elimination
-    std::vector<std::uint32_t> rows;   // below each front, rising
-    std::uint64_t places;              // of hash_places
+    std::vector<std::uint32_t> place;     // the row of L of row i of A
+    FrontTree tree;                       // in the order of elimination
+    std::vector<std::uint32_t> of_place;  // the row of A of row i of L
+    std::vector<std::uint32_t> front_of;  // of row i of L
+    std::vector<std::uint32_t> rows;      // below each front, rising
+    std::uint64_t places;                 // of hash_places
 
-    Plan(Columns columns, std::uint64_t hash) : place(std::move(columns.place)), tree(columns), places(hash) {}
+    Plan(Columns columns, std::uint64_t hash)
+        : place(std::move(columns.place)),
+          tree(columns),
+          of_place(place.size()),
+          front_of(place.size()),
+          places(hash) {
+        for (std::uint32_t i = 0; i < place.size(); ++i) of_place[place[i]] = i;
+        for (std::uint32_t s = 0; s < tree.fronts.size(); ++s)
+            std::fill_n(front_of.begin() + tree.fronts[s].first, tree.fronts[s].columns, s);
+    }
     bool fits(std::size_t size, std::uint64_t hash) const { return place.size() == size && places == hash; }
 };
 
@@ -515,8 +527,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     elimination.run(size, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
     if (const std::uint32_t bad = elimination.first_bad_column(); bad != no_index) {
-        const auto& place = out.plan_->place;
-        const auto row = std::find(place.begin(), place.end(), bad) - place.begin();
+        const std::uint32_t row = out.plan_->of_place[bad];
         return Error{ErrorCode::internal, "a sparse matrix is not positive definite at row " + std::to_string(row)};
     }
     return out;
@@ -530,21 +541,28 @@ namespace {
 // Solves L Lᵀ x = b for w columns. `value`: of L.
 template <std::size_t w>
 void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
-    const auto& [place, tree, row, places] = plan;
+    const auto& [place, tree, of_place, front_of, row, places] = plan;
     const std::size_t n = place.size();
-    std::vector<double> x(n * w);
-    for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
+    LargeVector<double> x(n * w, 0);
     std::uint32_t most = 0;
     for (const Front& f : tree.fronts) most = std::max(most, f.below);
     std::vector<double> rest(most * w);  // of the rows below a front
     const auto within = [](const double* values, std::size_t rows, double bound) {
         return std::all_of(values, values + rows * w, [&](double value) { return std::abs(value) <= bound; });
     };
-    for (const Front& f : tree.fronts) {
+    std::vector<std::uint8_t> live(tree.fronts.size(), 0);  // the others have only zeros
+    for (std::size_t i = 0; i < n; ++i) {
+        if (within(columns.data() + i * w, 1, 0)) continue;
+        std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
+        live[front_of[place[i]]] = 1;
+    }
+    for (std::size_t s = 0; s < tree.fronts.size(); ++s) {
+        if (!live[s]) continue;
+        const Front& f = tree.fronts[s];
+        // The rows below a front are rows of its parent.
+        if (tree.parent[s] != no_index) live[tree.parent[s]] = 1;
         const double* l = value + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
-        if (within(own, f.columns, 0)) continue;
         std::fill_n(rest.begin(), f.below * w, 0.0);
         for (std::uint32_t j = 0; j < f.columns; ++j, l += f.rows()) {
             double pivot[w];
@@ -559,12 +577,17 @@ void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<do
             for (std::size_t c = 0; c < w; ++c) to[c] -= rest[i * w + c];
         }
     }
+    std::vector<std::uint8_t> quiet(tree.fronts.size());  // nothing in the front's rows is more than `least`
     for (std::size_t s = tree.fronts.size(); s-- > 0;) {
         const Front& f = tree.fronts[s];
         double* const own = x.data() + std::size_t{f.first} * w;
+        quiet[s] = !live[s] && (tree.parent[s] == no_index || quiet[tree.parent[s]]);
+        if (quiet[s]) continue;
         for (std::uint32_t i = 0; i < f.below; ++i)
             std::copy_n(x.data() + std::size_t{row[f.row + i]} * w, w, rest.data() + i * w);
-        if (within(own, f.columns, 0) && within(rest.data(), f.below, least)) continue;
+        quiet[s] = within(rest.data(), f.below, least);
+        if (quiet[s] && (!live[s] || within(own, f.columns, 0))) continue;
+        live[s] = 1;
         for (std::uint32_t j = f.columns; j-- > 0;) {
             const double* const l = value + f.value + std::size_t{j} * f.rows();
             double sum[w];
@@ -575,9 +598,12 @@ void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<do
                 for (std::size_t c = 0; c < w; ++c) sum[c] -= l[i] * own[i * w + c];
             for (std::size_t c = 0; c < w; ++c) own[j * w + c] = sum[c] / l[j];
         }
+        quiet[s] = quiet[s] && within(own, f.columns, least);
     }
-    for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(x.data() + std::size_t{place[i]} * w, w, columns.data() + i * w);
+    for (std::size_t j = 0; j < n; ++j) {
+        if (!live[front_of[j]]) continue;
+        std::copy_n(x.data() + j * w, w, columns.data() + std::size_t{of_place[j]} * w);
+    }
 }
 
 using SolveBatch = void (*)(const Cholesky::Plan&, const double*, std::span<double>, double);
