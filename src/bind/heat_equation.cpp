@@ -182,7 +182,7 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
         const std::atomic_ref own(touched[surface.component[surface.node_of[vertices[i]]]]);
         if (!own.load(std::memory_order_relaxed)) own.store(1, std::memory_order_relaxed);
     });
-    Unknowns out{std::move(vertices), {}, {}, std::vector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
+    Unknowns out{std::move(vertices), {}, {}, LargeVector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
     out.node.reserve(surface.nodes());
     for (std::uint32_t node = 0; node < surface.nodes(); ++node)
         if (touched[surface.component[node]]) {

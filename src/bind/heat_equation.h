@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bind/row_tables.h"
+#include "core/large_pages.h"
 #include "solve/cholesky.h"
 #include "surface/coarse_surface.h"
 #include "surface/surface.h"
@@ -69,9 +70,9 @@ struct SetRows {
 /// other sets.
 struct Unknowns {
     std::vector<std::uint32_t> vertices;  ///< of the set, on the surface
-    std::vector<std::uint32_t> node;      ///< per unknown
-    std::vector<std::uint32_t> vertex;    ///< per unknown: the last vertex of the set at the node, or none
-    std::vector<std::uint32_t> of_node;   ///< the unknown of each node, or MeshSurface::none
+    LargeVector<std::uint32_t> node;      ///< per unknown
+    LargeVector<std::uint32_t> vertex;    ///< per unknown: the last vertex of the set at the node, or none
+    LargeVector<std::uint32_t> of_node;   ///< the unknown of each node, or MeshSurface::none
 
     std::size_t size() const { return node.size(); }
 };

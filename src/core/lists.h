@@ -48,7 +48,7 @@ std::vector<Entry> collect(std::size_t count, std::size_t grain, Context* contex
     std::size_t size = 0;
     for (const std::vector<Entry>& part : parts) size += part.size();
     std::vector<Entry> all;
-    all.reserve(size);
+    reserve_large(all, size);
     for (std::vector<Entry>& part : parts) {
         all.insert(all.end(), part.begin(), part.end());
         part = {};

@@ -45,7 +45,7 @@ struct Fine {
 
     Fine(const MeshView& mesh, const MeshSurface& of, std::span<const std::uint32_t> nodes, Context* context)
         : node(nodes), at(nodes.size()), surface(of) {
-        std::vector<std::uint32_t> place(surface.nodes(), kNone);
+        LargeVector<std::uint32_t> place(surface.nodes(), kNone);
         parallel_for(context, nodes.size(), 4096, [&](std::size_t i) {
             place[nodes[i]] = static_cast<std::uint32_t>(i);
             at[i] = to_point(mesh.positions[surface.vertex_of[nodes[i]]]);
@@ -66,7 +66,7 @@ struct Fine {
 /// Nodes with one among them that is near to all.
 struct Clusters {
     std::vector<std::uint32_t> centre;  // ascending
-    std::vector<std::uint32_t> of;      // per node
+    LargeVector<std::uint32_t> of;      // per node
 };
 
 /// Nodes that follow each other are divided into stretches, each of which has its own clusters. A cluster does not
@@ -74,9 +74,9 @@ struct Clusters {
 /// the surface.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
     constexpr std::size_t together = 1 << 15;
-    Clusters out{{}, std::vector<std::uint32_t>(fine.size(), kNone)};
-    std::vector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
-    std::vector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
+    Clusters out{{}, LargeVector<std::uint32_t>(fine.size(), kNone)};
+    LargeVector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
+    LargeVector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
     std::vector<std::vector<std::uint32_t>> centres((fine.size() + together - 1) / together);
     parallel_chunks(context, fine.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t> waiting;
@@ -119,8 +119,8 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
 /// The dual of the clusters: triangles of them; {a, b, b} for an edge of none.
 std::vector<Triangle> dual_cells(const MeshView& mesh, const MeshSurface& surface, const Fine& fine,
                                  const Clusters& clusters, Context* context) {
-    const std::vector<std::uint32_t>& owner = clusters.of;
-    std::vector<std::uint32_t> owner_of_node(surface.nodes(), kNone);
+    const LargeVector<std::uint32_t>& owner = clusters.of;
+    LargeVector<std::uint32_t> owner_of_node(surface.nodes(), kNone);
     parallel_for(context, fine.size(), 4096, [&](std::size_t i) { owner_of_node[fine.node[i]] = owner[i]; });
     const auto corners =
         collect<Triangle>(mesh.triangles.size(), context, [&](std::vector<Triangle>& out, std::size_t t) {
@@ -325,9 +325,9 @@ void add_square(EntrySums& sums, const Stencil& a, const Stencil& b, double w) {
 }
 
 /// Where the edges of each node begin. `edges`: by their first node.
-std::vector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges, std::size_t nodes,
+LargeVector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges, std::size_t nodes,
                                        Context* context) {
-    std::vector<std::uint32_t> first(nodes + 1, static_cast<std::uint32_t>(edges.size()));
+    LargeVector<std::uint32_t> first(nodes + 1, static_cast<std::uint32_t>(edges.size()));
     parallel_for(context, edges.size(), 1 << 14, [&](std::size_t e) {
         for (std::uint32_t node = e == 0 ? 0 : edges[e - 1].a + 1; node <= edges[e].a; ++node)
             first[node] = static_cast<std::uint32_t>(e);
@@ -365,7 +365,7 @@ CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface,
 std::vector<MatrixEntry> CoarseSurface::restricted(std::span<const MeshSurface::Edge> edges,
                                                    const std::function<double(std::uint32_t)>& diagonal,
                                                    Context* context) const {
-    const std::vector<std::uint32_t> first = first_edges(edges, stencil_.size(), context);
+    const LargeVector<std::uint32_t> first = first_edges(edges, stencil_.size(), context);
     return sum_entries(fine_, size(), context, [&](EntrySums& sums, std::uint32_t node) {
         const Stencil& s = stencil_[node];
         add_square(sums, s, {s.of, {0, 0, 0}}, diagonal(node));
