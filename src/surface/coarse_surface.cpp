@@ -19,7 +19,7 @@ constexpr std::uint32_t kNone = MeshSurface::none;
 constexpr std::size_t kFew = 3000;  // nodes: a surface with fewer has no coarse ones
 constexpr double kSpacing = 0.25;   // of the values of a coarse surface, in lengths over which fields change
 constexpr double kOnCell = 0.1;     // of the side of a cell: nodes so near that lie over it read from it
-constexpr double kAlike = 0.85;     // the least cosine between the normals of a cluster's nodes and its centre
+constexpr double kOneSide = 0.85;   // the least cosine between the normals of a cluster's nodes and its centre
 
 /// The cells at each node.
 Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
@@ -100,7 +100,7 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
                 for (const std::uint32_t next : fine.next.of(at))
                     if (next >= begin && next < end && reached_by[next] != own &&
                         square_from_centre(next) <= radius * radius &&
-                        dot(fine.normal(next), fine.normal(i)) > kAlike) {
+                        dot(fine.normal(next), fine.normal(i)) > kOneSide) {
                         reached_by[next] = own;
                         waiting.push_back(next);
                     }
