@@ -22,7 +22,7 @@ struct WantedRows {
     float least = 1e-9f;
     double cut = 0;
 };
-constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-6};
+constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-4};
 
 /// M H of a node, for one joint that heats it. `mass`: M.
 double mass_times_heat(const Task& task, double mass, const NodeHeat& h) {
