@@ -107,7 +107,7 @@ struct Sight {
     /// The bones that are nearest to a point, for points near it.
     struct NearBones {
         Point3 place;
-        struct Near {
+        struct Near {  // a pair would be cleared
             double straight;
             std::uint32_t segment;
             auto operator<=>(const Near&) const = default;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/try.h"
 #include "core/vectors.h"
