@@ -29,10 +29,13 @@ constexpr Stage kBind[] = {{"topology", 0},
 constexpr Stage kRig[] = {{"volume", 0}, {"limbs", 0.5}, {"", 1}};
 constexpr Stage kTransfer[] = {{"match", 0}, {"inpaint", 0.5}, {"", 1}};
 constexpr Stage kCompare[] = {{"weights", 0}, {"symmetry", 0.05}, {"bleed", 0.1}, {"poses", 0.4}, {"", 1}};
+constexpr Stage kCheck[] = {{"check", 0}, {"", 1}};
+constexpr Stage kPicture[] = {{"drawing", 0}, {"", 1}};
+constexpr std::span<const Stage> kCalls[] = {kBind, kRig, kTransfer, kCompare, kCheck, kPicture};
 
 /// Where `fraction` of a stage lies; nothing for a stage of no table.
 std::optional<std::array<double, 2>> place_of(const char* stage, double fraction) {
-    for (const std::span<const Stage> table : {std::span<const Stage>(kBind), {kRig}, {kTransfer}, {kCompare}})
+    for (const std::span<const Stage> table : kCalls)
         for (std::size_t i = 0; i + 1 < table.size(); ++i)
             if (std::strcmp(table[i].name, stage) == 0) {
                 std::size_t next = i + 1;

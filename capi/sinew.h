@@ -62,7 +62,7 @@ const uint8_t* snw_bytes_data(const snw_bytes* bytes);
 size_t snw_bytes_size(const snw_bytes* bytes);
 void snw_bytes_free(snw_bytes* bytes);
 
-/* ---- Contexts. A null context: all cores, silent, not cancellable. */
+/* ---- Contexts. A null context: all cores (of a container: its quota), silent, not cancellable. */
 
 typedef struct snw_context snw_context;
 /* The name of a stage, and 0..1 within it. Called in the thread of the call. */

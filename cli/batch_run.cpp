@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <list>
 #include <map>
-#include <thread>
 
 #include "batch_page.h"
 #include "batch_progress.h"
 #include "batch_results.h"
 #include "child.h"
 #include "command.h"
+#include "core/machine.h"
 #include "core/try.h"
 #include "io/json.h"
 #include "report/check_report.h"
@@ -51,11 +51,6 @@ std::string last_message(const std::string& text) {
     for (std::string& line : lines_of(text))
         if (last.empty() || line.find("sinew") != std::string::npos) last = std::move(line);
     return plain_message(last);
-}
-
-/// Physical memory in MB.
-std::int64_t memory_of_machine() {
-    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
 }
 
 /// All lines of sinew, joined: one for each gate that failed.
@@ -93,10 +88,9 @@ public:
           outputs_(std::move(outputs)),
           results_(args.results),
           progress_(items_.size(), args.quiet, args.results) {
-        jobs_ = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-        threads_ = args.threads > 0 ? args.threads
-                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / jobs_);
-        memory_ = args.memory_mb > 0 ? args.memory_mb : memory_of_machine() * 3 / 4;
+        jobs_ = args.jobs > 0 ? args.jobs : usable_processors();
+        threads_ = args.threads > 0 ? args.threads : std::max(1, usable_processors() / jobs_);
+        memory_ = args.memory_mb > 0 ? args.memory_mb : static_cast<std::int64_t>(usable_memory() * 0.75) >> 20;
         for (const BatchItem& item : items_) {
             waiting_.push_back({&item, false});
             effort_of_.push_back(expected_effort(item));

@@ -17,6 +17,7 @@
 #include "core/try.h"
 #include "report/report.h"
 #include "sinew/io.h"
+#include "sinew/render.h"
 #include "sinew/weights.h"
 #include "system.h"
 
@@ -402,8 +403,9 @@ Result<std::array<int, 2>> picture_size(const std::string& word) {
     const auto height = number_of<int>(std::string_view(word).substr(std::min(at + 1, word.size())));
     if (!width || !height)
         return Error{ErrorCode::usage, "--size " + word + ": give WIDTHxHEIGHT in pixels, for example 1600x1200"};
-    if (std::min(*width, *height) < 64 || std::max(*width, *height) > 8192)
-        return Error{ErrorCode::usage, "--size " + word + ": each side must be within 64 to 8192 pixels"};
+    if (std::min(*width, *height) < Picture::least_side || std::max(*width, *height) > Picture::most_side)
+        return Error{ErrorCode::usage, fmt::format("--size {}: each side must be within {} to {} pixels", word,
+                                                   Picture::least_side, Picture::most_side)};
     return std::array{*width, *height};
 }
 

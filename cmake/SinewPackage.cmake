@@ -13,5 +13,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
 # The packages of the libraries that program and library load; and of those that a program in C++ links.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS xdg-utils)  # sinew studio opens the browser
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, nlohmann-json3-dev, libmeshoptimizer-dev, libdraco-dev, libpng-dev, libepoxy-dev, libassimp-dev, zlib1g-dev, blender")
 include(CPack)

@@ -86,7 +86,7 @@ using Status = Result<Done>;
 /// Context; null means all cores, silent, not cancellable. The same input gives the same bits on any number of
 /// threads.
 struct Context {
-    /// Worker threads; 0 = one per core.
+    /// Worker threads; 0 = one per core, in a container as many as its quota pays for.
     int threads = 0;
     /// Bytes that the work may allocate; 0 = no limit. Checked before the work, against a stated estimate.
     std::size_t memory_limit = 0;

@@ -437,14 +437,21 @@ def run(call, context, on_progress, question=None):
 
     worker = threading.Thread(target=work, name="sinew", daemon=True)
     worker.start()
+    told = None
+
+    def tell(fraction):
+        nonlocal told
+        if on_progress is not None and fraction != told:
+            told = fraction
+            on_progress(fraction)
+
     try:
         while not ended.wait(0.05):
             if question is not None:
                 question.answer()
-            if on_progress is not None:
-                on_progress(lib.context_fraction(context.value))
-        if on_progress is not None and not problem:
-            on_progress(1.0)
+            tell(lib.context_fraction(context.value))
+        if not problem:
+            tell(1.0)
     except BaseException:
         lib.cancel(context.value)
         if question is not None:

@@ -16,6 +16,9 @@ enum class MethodSpace : std::uint8_t {
     pixels,   ///< the pixels of a flat figure
 };
 
+/// The finest resolution that choose_resolution takes for any method.
+inline constexpr int kFinestAutomatic = 512;
+
 /// A method is a value of Method, a row here and a function in a file of its own. Other files read the row and
 /// never compare the value.
 struct MethodTableRow {
@@ -28,10 +31,10 @@ struct MethodTableRow {
     MethodSpace space;
     /// Kind of the fields that Binding keeps of the volume (BindOptions::keep_volume).
     FieldKind volume_field;
-    bool overshoot = false;         ///< BindOptions::overshoot
-    bool local_resolution = false;  ///< BindOptions::local_resolution
-    bool coarse_bones = false;      ///< DomainKind::sparse_boundary
-    int finest_automatic = 512;     ///< the finest that choose_resolution takes
+    bool overshoot = false;                   ///< BindOptions::overshoot
+    bool local_resolution = false;            ///< BindOptions::local_resolution
+    bool coarse_bones = false;                ///< DomainKind::sparse_boundary
+    int finest_automatic = kFinestAutomatic;  ///< of this method
     /// Vertices of a mesh that bind_progressive gives a first result: of more, a bind at a low resolution takes
     /// nearly as long as at a high one.
     std::size_t most_with_first_result = std::numeric_limits<std::size_t>::max();

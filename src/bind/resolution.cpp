@@ -22,7 +22,7 @@ constexpr double kVoxelsAcross = 2;        // least number across a limb or a ga
 constexpr double kFacingReach = 1.0 / 32;  // of the longest side: gaps wider than this are never too narrow
 constexpr std::size_t kLeastSamples = 5;   // of a limb or of a pair of limbs
 constexpr double kQuantile = 0.1;          // of limbs and of pairs: exceptionally small ones do not count
-constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
+constexpr int kCoarsest = 64, kUnmeasured = 256;
 constexpr int kCoarsestLocal = 128;  // smaller grids are cheap enough without local resolution
 constexpr double kMostLocal = 0.5;   // largest share of the surface with fine voxels
 
@@ -308,14 +308,14 @@ private:
         if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
         int& resolution = choice_.resolution;
         resolution = limb || gap ? kCoarsest : kUnmeasured;
-        while (resolution < kFinest && voxel_size(unit_, resolution) > finest) resolution *= 2;
+        while (resolution < kFinestAutomatic && voxel_size(unit_, resolution) > finest) resolution *= 2;
         std::string& why = choice_.reason;
         why = "at " + std::to_string(resolution) + " a voxel is " + short_number(voxel_size(unit_, resolution));
         if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
         if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
         if (!limb && !gap) why += "; no limb was found to measure";
         if (voxel_size(unit_, resolution) > finest)
-            why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
+            why += "; " + std::to_string(kFinestAutomatic) + " is the finest that is chosen";
         if (const int most = method_.finest_automatic; resolution > most) {
             resolution = most;
             why += "; " + std::string(method_.info.name) + " takes " + std::to_string(most) + " at most";

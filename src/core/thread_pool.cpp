@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/barrier.h"
+#include "core/machine.h"
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
@@ -38,7 +39,7 @@ int core_count() {
     // a child of fork would wait for ever if another thread was doing that.
     static std::atomic<int> known{0};
     if (const int cores = known.load(std::memory_order_relaxed)) return cores;
-    int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    int cores = usable_processors();
 #if defined(__EMSCRIPTEN__)
     cores = std::min(cores, 8);  // as many as web/core/CMakeLists.txt gives the module
 #endif

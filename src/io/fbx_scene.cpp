@@ -5,6 +5,7 @@
 
 #include "core/try.h"
 #include "io/fbx_clips.h"
+#include "io/fbx_materials.h"
 #include "io/fbx_meshes.h"
 #include "io/fbx_nodes.h"
 #include "io/fbx_objects.h"
@@ -20,7 +21,7 @@ Matrix fbx_matrix(const Trs& trs) { return compose(trs.t, trs.q, trs.s); }
 class FbxSceneReader {
 public:
     FbxSceneReader(const FbxObjects& objects, ForeignScene scene, ModelFiles& files)
-        : objects_(objects), files_(files), out_(std::move(scene)) {}
+        : objects_(objects), files_(files), out_(std::move(scene)), materials_(objects, out_, files) {}
 
     Result<ForeignScene> read() {
         read_space();
@@ -112,8 +113,9 @@ private:
                                   read_fbx_geometry(objects_, geometry, materials.size(), files_, out_.warnings));
                     mesh.bind = read.bind;
                     for (ForeignMesh& part : read.parts) {
-                        part.material = part.material < materials.size() ? material(materials[part.material], model)
-                                                                         : ForeignMaterial::none;
+                        part.material = part.material < materials.size()
+                                            ? materials_.number(materials[part.material], model)
+                                            : ForeignMaterial::none;
                         for (ForeignBone& bone : part.bones) {
                             const std::size_t at =
                                 bone.node == missing ? missing : nodes_.node_of_object[bone.node];
@@ -132,71 +134,6 @@ private:
             }
         }
         return Done{};
-    }
-
-    // ---- materials
-
-    /// The number of a material. In version 6, textures are connected to the model.
-    std::size_t material(std::size_t object, std::size_t model) {
-        const auto [found, added] = material_of_object_.emplace(object, out_.materials.size());
-        if (!added) return found->second;
-        ForeignMaterial out;
-        out.name = objects_[object].name;
-        const auto color = [&](const char* name, const char* factor, double otherwise) {
-            auto value = objects_.triple(object, name, {otherwise, otherwise, otherwise});
-            for (double& x : value) x *= objects_.number(object, factor, 1);
-            return value;
-        };
-        const auto base = color("DiffuseColor", "DiffuseFactor", 1);
-        const auto emissive = color("EmissiveColor", "EmissiveFactor", 0);
-        const auto clear = color("TransparentColor", "TransparencyFactor", 0);
-        double opacity = 1 - (clear[0] + clear[1] + clear[2]) / 3;
-        opacity = objects_.number(object, "Opacity", opacity);
-        for (std::size_t k = 0; k < 3; ++k) {
-            out.base_color[k] = static_cast<float>(base[k]);
-            out.emissive[k] = static_cast<float>(emissive[k]);
-        }
-        out.base_color[3] = static_cast<float>(opacity);
-        // Blender's programs write it so, and read it back.
-        if (const auto shininess = objects_.values(object, "Shininess"); !shininess.empty())
-            out.roughness = static_cast<float>(
-                std::clamp(1 - std::sqrt(std::max(0.0, objects_.number(object, "Shininess", 0))) / 10, 0.0, 1.0));
-        out.base_image = image(object, {"DiffuseColor", "Maya|baseColor", "3dsMax|Parameters|base_color_map"});
-        out.normal_image = image(object, {"NormalMap", "Bump", "Maya|normalCamera"});
-        out.emissive_image = image(object, {"EmissiveColor", "Maya|emissionColor"});
-        if (out.base_image == ForeignMaterial::none) out.base_image = image(model, {""});
-        out_.materials.push_back(std::move(out));
-        return found->second;
-    }
-
-    /// The image of the first texture of one of these properties.
-    std::size_t image(std::size_t object, std::initializer_list<std::string_view> properties) {
-        for (const std::string_view property : properties)
-            for (const FbxObjects::Link& link : objects_[object].sources) {
-                std::size_t texture = link.object;
-                if (link.property != property) continue;
-                if (objects_[texture].is("LayeredTexture")) texture = objects_.source(texture, "Texture");
-                if (texture == missing || !objects_[texture].is("Texture")) continue;
-                const auto [found, added] = image_of_texture_.emplace(texture, ForeignMaterial::none);
-                if (added) found->second = find_image(texture);
-                if (found->second != ForeignMaterial::none) return found->second;
-            }
-        return ForeignMaterial::none;
-    }
-
-    std::size_t find_image(std::size_t texture) {
-        const FbxFile& file = objects_.file();
-        std::string uri;
-        std::vector<std::byte> bytes;
-        for (const std::size_t object : {texture, objects_.source(texture, "Video")}) {
-            if (object == missing) continue;
-            for (const char* const name : {"RelativeFilename", "FileName", "Filename"})
-                if (const FbxRecord* found = objects_[object].record->find(name);
-                    uri.empty() && found && !found->values.empty())
-                    uri = file.text(found->values[0]);
-            if (const FbxRecord* content = objects_[object].record->find("Content")) bytes = file.raw(*content);
-        }
-        return add_image(out_, std::move(uri), std::move(bytes), files_);
     }
 
     void name_what_is_left() {
@@ -218,7 +155,7 @@ private:
     ForeignScene out_;
     FbxNodes nodes_;
     std::vector<std::size_t> numbers_;  // of nodes, in the result
-    std::map<std::size_t, std::size_t> material_of_object_, image_of_texture_;
+    FbxMaterials materials_;
 };
 
 }  // namespace

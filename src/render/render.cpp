@@ -23,7 +23,6 @@ struct Colours {
 constexpr Colours kLight{{247, 247, 245}, {38, 40, 44}, {112, 114, 118}, {60, 62, 66}};
 constexpr Colours kDark{{30, 32, 36}, {228, 228, 230}, {150, 152, 156}, {220, 220, 222}};
 
-constexpr int kSmallest = 64, kLargest = 8192;
 constexpr double kMargin = 0.04;  // of a panel, on each side of its figure
 
 Error usage(std::string message) { return {ErrorCode::usage, "picture: " + std::move(message)}; }
@@ -277,9 +276,11 @@ Figure make_figure(const Panel& panel, const Box& box, const Extent& shown, cons
 }
 
 Status check_picture(const Picture& picture) {
-    if (std::min(picture.width, picture.height) < kSmallest || std::max(picture.width, picture.height) > kLargest)
+    if (std::min(picture.width, picture.height) < Picture::least_side ||
+        std::max(picture.width, picture.height) > Picture::most_side)
         return usage("a size of " + std::to_string(picture.width) + " x " + std::to_string(picture.height) +
-                     " is not within " + std::to_string(kSmallest) + " to " + std::to_string(kLargest) + " pixels");
+                     " is not within " + std::to_string(Picture::least_side) + " to " +
+                     std::to_string(Picture::most_side) + " pixels");
     if (picture.panels.empty()) return usage("there is no panel to draw");
     if (picture.columns < 0) return usage("columns must not be negative");
     for (std::size_t i = 0; i < picture.panels.size(); ++i) SINEW_TRY(check_panel(picture.panels[i], i));

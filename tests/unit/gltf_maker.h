@@ -16,6 +16,7 @@
 #include "core/base64.h"
 #include "io/gltf_document.h"
 #include "sinew/io.h"
+#include "temporary_folder.h"
 
 namespace sinew::test {
 
@@ -197,29 +198,6 @@ inline SkinWeights spread_weights(const io::Scene& scene, std::size_t joints = 1
     return std::move(*weights);
 }
 
-/// A folder that is removed at the end of its scope.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sinew-test-XXXXXX").string();
-        path_ = ::mkdtemp(pattern.data());
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
-inline void write_text(const std::filesystem::path& path, std::string_view text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
 inline Bytes read_bytes(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -314,6 +314,40 @@ TEST(FbxScene, LayersAndShapes) {
     EXPECT_EQ(as_floats(uvs, false), (std::vector<float>{0, 0.75f, 1, 0, 0, 0.75f}));
 }
 
+TEST(FbxScene, PicturesOfMaterialsAsProgramsNameThem) {
+    using Names = std::array<const char*, 3>;
+    for (const auto& [base, normal, emissive] : {
+             Names{"DiffuseColor", "NormalMap", "EmissiveColor"},
+             Names{"Maya|baseColor", "Maya|normalCamera", "Maya|emissionColor"},
+             Names{"Maya|TEX_color_map|file", "Maya|TEX_normal_map|file", "Maya|TEX_emissive_map|file"},
+             Names{"3dsMax|Parameters|base_color_map", "3dsMax|Parameters|bump_map",
+                   "3dsMax|Parameters|emit_color_map"},
+         }) {
+        Made made = two_joints({}, {});
+        made.object("Material", 40, "", "");
+        made.connect(40, 1);
+        int id = 50;
+        for (const char* const property : {base, normal, emissive}) {
+            made.object("Texture", id, "",
+                        "Content: , \"iVBORw==\"\nFileName: \"" + std::to_string(id) + ".png\"\n");
+            made.connect(id++, 40, property);
+        }
+        const Scene scene = must(made.load());
+        const auto& json = scene.document->json;
+        const auto& material = json["materials"][0];
+        const auto file = [&](const Json& texture) {
+            return json["images"]
+                       [json["textures"][texture["index"].get<std::size_t>()]["source"].get<std::size_t>()]
+                           .value("name", "");
+        };
+        EXPECT_EQ(file(material["pbrMetallicRoughness"]["baseColorTexture"]), "50") << base;
+        ASSERT_TRUE(material.contains("normalTexture")) << normal;
+        EXPECT_EQ(file(material["normalTexture"]), "51");
+        ASSERT_TRUE(material.contains("emissiveTexture")) << emissive;
+        EXPECT_EQ(file(material["emissiveTexture"]), "52");
+    }
+}
+
 TEST(FbxScene, MaterialsOfPolygonsThatAreNotConvex) {
     Made made;
     made.model(1, "body", "Mesh", 0, {});

@@ -161,5 +161,28 @@ TEST(Reading, InCallbacksDoesNotChangeTheBind) {
     EXPECT_EQ(snw_model_joint_options(h.model, nullptr, 0), SNW_OK);
 }
 
+TEST(Reading, ACheckMovesTheFractionOfItsContext) {
+    const Handles h;
+    snw_context* context = nullptr;
+    ASSERT_EQ(snw_context_new(&context), SNW_OK);
+    struct Seen {
+        const snw_context* context;
+        std::set<double> fractions;
+    } seen{context, {}};
+    snw_context_progress(
+        context,
+        [](const char*, double, void* user) {
+            Seen& to = *static_cast<Seen*>(user);
+            to.fractions.insert(snw_context_fraction(to.context));
+        },
+        &seen);
+    snw_bytes* report = nullptr;
+    EXPECT_EQ(snw_check_json(h.model, nullptr, nullptr, context, &report), SNW_OK) << snw_error();
+    EXPECT_GT(seen.fractions.size(), 5u);
+    EXPECT_EQ(snw_context_fraction(context), 1);
+    snw_bytes_free(report);
+    snw_context_free(context);
+}
+
 }  // namespace
 }  // namespace sinew::test_reading

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 
 #include "io/formats.h"
+#include "temporary_folder.h"
 
 namespace sinew::io::test_weights_json {
 namespace {
@@ -16,13 +16,6 @@ Skeleton skeleton_of(const std::vector<std::string>& names) {
 
 class WeightsJson : public ::testing::Test {
 protected:
-    WeightsJson() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sinew-test-XXXXXX").string();
-        folder = ::mkdtemp(pattern.data());
-        path = folder / "w.json";
-    }
-    ~WeightsJson() override { std::filesystem::remove_all(folder); }
-
     Result<SkinWeights> load(const std::string& text, std::size_t vertices) const {
         EXPECT_TRUE(write_file(path, std::as_bytes(std::span(text))));
         return load_weights_json(skeleton, vertices, path);
@@ -35,7 +28,8 @@ protected:
         EXPECT_EQ(weights.error().code, ErrorCode::input);
     }
 
-    std::filesystem::path folder, path;
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "w.json";
     Skeleton skeleton = skeleton_of({"a", "b", "c\"\n\u00e9", "twin", "twin"});
 };
 

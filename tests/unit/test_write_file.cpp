@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "io/formats.h"
+#include "temporary_folder.h"
 
 namespace sinew::io::test_write_file {
 namespace {
@@ -18,12 +19,6 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 class WriteFile : public ::testing::Test {
 protected:
-    WriteFile() {
-        std::string pattern = (fs::temp_directory_path() / "sinew-test-XXXXXX").string();
-        folder = ::mkdtemp(pattern.data());
-    }
-    ~WriteFile() override { fs::remove_all(folder); }
-
     std::string contents(const fs::path& path) const {
         std::ostringstream out;
         out << std::ifstream(path, std::ios::binary).rdbuf();
@@ -31,7 +26,8 @@ protected:
     }
     std::size_t entries() const { return std::size_t(std::distance(fs::directory_iterator(folder), {})); }
 
-    fs::path folder;
+    const test::TemporaryFolder temporary;
+    const fs::path folder = temporary.path();
 };
 
 TEST_F(WriteFile, CreatesAndReplacesWithoutLeavingAnythingElse) {

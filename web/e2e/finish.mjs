@@ -587,7 +587,7 @@ export const finishTests = (tools) => {
       }
       is(found.join('\n'), '', 'serious findings');
     },
-    async 'a random walk of 500 actions leaves the skin on its bones, and shows what is painted'() {
+    async 'a random walk of 200 actions leaves the skin on its bones, and shows what is painted'() {
       let seed = 20260730;
       const random = (n) => ((seed = (seed * 1103515245 + 12345) & 0x7fffffff) >> 8) % n;
       await open('robot');
@@ -628,7 +628,7 @@ export const finishTests = (tools) => {
         }],
       ];
       const done = [];
-      for (let n = 1; n <= 500; ++n) {
+      for (let n = 1; n <= 200; ++n) {
         const [name, act] = actions[random(actions.length)];
         done.push(name);
         await settled();  // the same walk on every machine

@@ -17,7 +17,7 @@ import './tabs';
 import './panels';
 import './pointer';
 import './cross';
-import './keys';
+import './shortcuts';
 import './measured';
 import {offerEarlier} from './keeping';
 import {openFromAddress} from './opening';

@@ -339,10 +339,10 @@ export function quoted(word: string): string {
   return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** "hero.glb" to "hero.skinned.glb"; the output is GLB, or VRM for a VRM. */
 /** What an export is without a choice: an FBX stays one. */
 export const formatOf = (input: string): Format => (/\.fbx$/i.test(input) ? 'fbx' : 'glb');
 
+/** "hero.glb" to "hero.skinned.glb"; the output is GLB, or VRM for a VRM. */
 export function outputName(input: string, format = formatOf(input)): string {
   const dot = input.lastIndexOf('.');
   const stem = dot > 0 ? input.slice(0, dot) : input;
