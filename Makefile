@@ -48,7 +48,7 @@ endif
 web: setup-web
 	@scripts/web
 
-# The tests in the browser with both optimised modules; make test-deep builds one, without optimisation.
+# The tests in the browser with both modules; make test-deep builds the one without threads.
 web-test: web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
