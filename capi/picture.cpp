@@ -52,10 +52,10 @@ Status add_view(const std::string& word, PictureRequest& request) {
 Status read_look(const snw_render_options& o, Picture& look) {
     if (o.width) look.width = o.width;
     if (o.height) look.height = o.height;
-    if (std::min(look.width, look.height) < Picture::least_side ||
-        std::max(look.width, look.height) > Picture::most_side)
-        return usage("width and height must be within " + std::to_string(Picture::least_side) + " to " +
-                     std::to_string(Picture::most_side) + " pixels");
+    if (std::min(look.width, look.height) < Picture::min_side ||
+        std::max(look.width, look.height) > Picture::max_side)
+        return usage("width and height must be within " + std::to_string(Picture::min_side) + " to " +
+                     std::to_string(Picture::max_side) + " pixels");
     if (o.columns < 0 || o.columns > 64) return usage("columns must be from 0 to 64");
     look.columns = o.columns;
     look.title = o.title ? o.title : "";

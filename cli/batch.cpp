@@ -98,8 +98,7 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_option("--timeout", args->timeout, "Seconds for each; 0 = no limit")->check(number_within(0, 1e6));
     c->add_option("--memory", args->memory_mb,
                   "MB for all together; 0 = three quarters of the machine or its container. Each gets an equal "
-                  "part; what needs more "
-                  "runs alone at the end")
+                  "part; what needs more runs alone at the end")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
     for (const auto& [word, help] :
          {std::pair{"--max-l1", "mean L1 to the reference, 0 to 2"},

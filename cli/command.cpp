@@ -403,9 +403,9 @@ Result<std::array<int, 2>> picture_size(const std::string& word) {
     const auto height = number_of<int>(std::string_view(word).substr(std::min(at + 1, word.size())));
     if (!width || !height)
         return Error{ErrorCode::usage, "--size " + word + ": give WIDTHxHEIGHT in pixels, for example 1600x1200"};
-    if (std::min(*width, *height) < Picture::least_side || std::max(*width, *height) > Picture::most_side)
+    if (std::min(*width, *height) < Picture::min_side || std::max(*width, *height) > Picture::max_side)
         return Error{ErrorCode::usage, fmt::format("--size {}: each side must be within {} to {} pixels", word,
-                                                   Picture::least_side, Picture::most_side)};
+                                                   Picture::min_side, Picture::max_side)};
     return std::array{*width, *height};
 }
 

@@ -54,8 +54,11 @@ endfunction()
 # sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long without benefit.
 function(sinew_quick_target name)
     sinew_target(${name})
-    # RelWithDebInfo: with sanitizers, whose reports name the lines of the library, and which check undefined behaviour there.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:RelWithDebInfo>:-O0;-g0;-fno-sanitize=undefined>")
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(SINEW_SANITIZE)
+        # Reports name the lines of the library, and undefined behaviour is looked for there.
+        target_compile_options(${name} PRIVATE -O0 -g0 -fno-sanitize=undefined)
+    endif()
 endfunction()
 
 # sinew_unity(NAME FILE…): compiles the files of a folder in groups. Names in their anonymous namespaces must differ.

@@ -160,8 +160,8 @@ enum class Background { light, dark };
 
 /// A picture: panels in a grid, each titled, and a legend beside or below them.
 struct Picture {
-    static constexpr int least_side = 64, most_side = 8192;
-    int width = 1600, height = 1200;  ///< pixels, least_side..most_side
+    static constexpr int min_side = 64, max_side = 8192;
+    int width = 1600, height = 1200;  ///< pixels, min_side..max_side
     std::string title;                ///< above everything; may be empty
     std::vector<Panel> panels;        ///< at least one
     int columns = 0;                  ///< 0: as many as make the panels largest

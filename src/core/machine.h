@@ -11,7 +11,8 @@ namespace sinew {
 /// for.
 int usable_processors();
 
-/// Bytes of memory: of the machine, or the limit of the process's control groups if that is less; 0 if unknown.
+/// Bytes of memory: of the machine, or the limit of the process's control groups if that is less; 0 if unknown. Not
+/// on Windows, where nothing asks.
 double usable_memory();
 
 /// Limits of control groups; infinite where there is none.

@@ -1,5 +1,3 @@
-#include <windows.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -8,11 +6,5 @@
 namespace sinew {
 
 int usable_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-
-double usable_memory() {
-    MEMORYSTATUSEX memory{};
-    memory.dwLength = sizeof(memory);
-    return ::GlobalMemoryStatusEx(&memory) ? static_cast<double>(memory.ullTotalPhys) : 0;
-}
 
 }  // namespace sinew

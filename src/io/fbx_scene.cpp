@@ -1,5 +1,4 @@
 // An FBX file as a foreign scene. Objects are found by their ids: names may repeat.
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -276,11 +276,11 @@ Figure make_figure(const Panel& panel, const Box& box, const Extent& shown, cons
 }
 
 Status check_picture(const Picture& picture) {
-    if (std::min(picture.width, picture.height) < Picture::least_side ||
-        std::max(picture.width, picture.height) > Picture::most_side)
+    if (std::min(picture.width, picture.height) < Picture::min_side ||
+        std::max(picture.width, picture.height) > Picture::max_side)
         return usage("a size of " + std::to_string(picture.width) + " x " + std::to_string(picture.height) +
-                     " is not within " + std::to_string(Picture::least_side) + " to " +
-                     std::to_string(Picture::most_side) + " pixels");
+                     " is not within " + std::to_string(Picture::min_side) + " to " +
+                     std::to_string(Picture::max_side) + " pixels");
     if (picture.panels.empty()) return usage("there is no panel to draw");
     if (picture.columns < 0) return usage("columns must not be negative");
     for (std::size_t i = 0; i < picture.panels.size(); ++i) SINEW_TRY(check_panel(picture.panels[i], i));

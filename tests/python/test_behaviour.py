@@ -89,7 +89,7 @@ def test_other_python_threads_run_during_a_bind(biped):
 def test_progress_rises_to_one(biped):
     seen = []
     sinew.load(biped).bind("geodesic-voxel", resolution=256, on_progress=seen.append)
-    assert seen == sorted(seen) and seen[-1] == 1 and all(0 <= f <= 1 for f in seen)
+    assert seen == sorted(set(seen)) and seen[-1] == 1 and all(0 <= f <= 1 for f in seen)
 
 
 def test_an_exception_in_progress_stops_the_bind(biped):
