@@ -6,7 +6,8 @@
 
 namespace sinew {
 
-/// Processors of this machine, in a page as many as the module has threads; 1 in a build without threads.
+/// Processors that the process may use (usable_processors), in a page as many as the module has threads; 1 in a
+/// build without threads.
 int core_count();
 
 /// Maximum number of threads of one call: 32, or twice the processors. More would only take memory.

@@ -119,7 +119,7 @@ class Check(CheckCase):
     """Each rule."""
 
     def test_clean_characters_raise_no_alarm(self):
-        for name in ("biped", "quadruped", "robot", "caped", "biped_controls"):
+        for name in ("caped", "robot") if support.SANITIZED else ("biped", "quadruped", "robot", "caped", "biped_controls"):
             with self.subTest(name):
                 self.assertEqual(self.alarms(character(name)), set())
                 self.check(character(name), "--strict", code=0)

@@ -8,6 +8,7 @@ import collections
 import itertools
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,13 +28,9 @@ SDK_WITHIN = 5e-4  # its program makes floats of angles: 2e-4 where a joint is t
 
 def corners(path):
     """The corners of all triangles of an OBJ file: (3 T, 3)."""
-    points, faces = [], []
-    for line in path.read_text().splitlines():
-        if line.startswith("v "):
-            points.append([float(word) for word in line.split()[1:4]])
-        elif line.startswith("f "):
-            faces.append([int(word.split("/")[0]) - 1 for word in line.split()[1:]])
-    return np.array(points)[np.array(faces).ravel()]
+    text = re.sub(r"/\S*", "", path.read_text())
+    table = lambda letter, kind: np.array(" ".join(re.findall(rf"^{letter} (.*)", text, re.M)).split(), kind).reshape(-1, 3)
+    return table("v", float)[table("f", int).ravel() - 1]
 
 
 def shown(path, turns):
