@@ -13,7 +13,9 @@ struct OccludedCount {
 Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set, InfluenceRows& rows,
                 OccludedCount& count) {
     const MeshSurface& surface = mesh.surface;
-    const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows), task.context);
+    store_without_heat(task, surface, set, rows);
+    const Unknowns unknowns =
+        choose_unknowns(surface, vertices_with_heat(surface, set, task.context), task.context);
     if (unknowns.size() == 0) return Done{};
     KeptHeat::Set none;
     SINEW_TRY_LET(const Heat heat, find_heat(task, mesh, set, unknowns, nullptr, none));

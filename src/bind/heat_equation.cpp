@@ -30,6 +30,10 @@ double mass_times_heat(const Task& task, double mass, const NodeHeat& h) {
     return std::max(c * mass / (d * d), kLeastHeat);
 }
 
+bool needs_heat(const MeshSurface& surface, const JointSet& set, std::uint32_t vertex) {
+    return set.joints.size() > 1 && surface.node_of[vertex] != MeshSurface::none;
+}
+
 /// The joints that heat a node, as slots.
 std::vector<std::uint32_t> heating_joints(const JointSet& set, const Heat& heat, Context* context) {
     std::vector<std::uint8_t> heats(set.joints.size(), 0);
@@ -153,26 +157,30 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
 
 Error heat_cancelled() { return {ErrorCode::cancelled, "cancelled while heat spreads"}; }
 
-std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                                              InfluenceRows& rows) {
-    const InfluenceRows::Entry only{1.0f, set.joints[0]};
-    const auto store = [&](std::vector<std::uint32_t>& others, std::size_t i) {
+std::vector<std::uint32_t> vertices_with_heat(const MeshSurface& surface, const JointSet& set, Context* context) {
+    return collect<std::uint32_t>(set.vertices.size(), 1 << 14, context, [&] {
+        return [&](std::vector<std::uint32_t>& out, std::size_t i) {
+            if (needs_heat(surface, set, set.vertices[i])) out.push_back(set.vertices[i]);
+        };
+    });
+}
+
+void store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set, InfluenceRows& rows) {
+    parallel_for(task.context, set.vertices.size(), 4096, [&](std::size_t i) {
         const std::uint32_t v = set.vertices[i];
-        InfluenceRows::Entry nearest = only;
+        if (needs_heat(surface, set, v)) return;
+        InfluenceRows::Entry nearest{1.0f, set.joints[0]};
+        Coverage how = set.idle ? Coverage::euclidean : Coverage::weighted;
         if (surface.node_of[v] == MeshSurface::none) {
+            how = Coverage::unused;
             const Point3 p = to_point(task.mesh.positions[v]);
             double best = INFINITY;
             for (const std::uint32_t j : set.joints)
                 if (const double d = norm(to_point(task.skeleton.joints[j].position) - p); d < best)
                     best = d, nearest.second = j;
-            rows.store(v, {&nearest, 1}, Coverage::unused);
-        } else if (set.joints.size() == 1) {
-            rows.store(v, {&nearest, 1}, set.idle ? Coverage::euclidean : Coverage::weighted);
-        } else {
-            others.push_back(v);
         }
-    };
-    return collect<std::uint32_t>(set.vertices.size(), 1 << 14, task.context, [&] { return std::cref(store); });
+        rows.store(v, {&nearest, 1}, how);
+    });
 }
 
 Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices, Context* context) {

@@ -108,12 +108,14 @@ struct HeatRules {
     std::size_t direct = 60'000, coarse = 36'000, most = 150'000;
 };
 
-/// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
-/// all weight. Returns the other vertices.
-std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
-                                              InfluenceRows& rows);
+/// The vertices of a set whose weights need heat: none of a set of one joint, and none of no triangle.
+std::vector<std::uint32_t> vertices_with_heat(const MeshSurface& surface, const JointSet& set, Context* context);
 
-/// `vertices`: of store_without_heat. O(nodes).
+/// Stores the rows of the other vertices: one of no triangle gets the nearest joint; a set of one joint gives it
+/// all weight.
+void store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set, InfluenceRows& rows);
+
+/// `vertices`: of vertices_with_heat. O(nodes).
 Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices, Context* context);
 
 /// H and p of every unknown, all cases:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/large_pages.h"
+
 namespace sinew {
 
 const KeptField* KeptVolume::find(const std::vector<std::uint32_t>& joints) const {
@@ -27,8 +29,8 @@ Result<const KeptField*> KeptVolume::field_of(const std::vector<std::uint32_t>& 
 }
 
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
-    domain.first_link = {};
-    domain.link = {};
+    release(domain.first_link);
+    release(domain.link);
     domain.graph = nullptr;
     return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
 }

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/large_pages.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
@@ -114,7 +115,7 @@ public:
             factors = Cholesky::factor(nodes_.size(), entries_, context);
         }
         if (!factors) return factors.error();
-        entries_ = {};
+        release(entries_);
 
         std::vector<std::uint32_t> joints;  // that fixed nodes nearby have
         for (const Coupling& c : fixed_)

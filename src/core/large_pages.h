@@ -145,6 +145,12 @@ private:
     std::size_t size_ = 0;
 };
 
+/// Gives the memory of a vector back. `vector = {}` assigns an empty list of values, and keeps its memory.
+template <typename Vector>
+void release(Vector& vector) {
+    vector = Vector();
+}
+
 /// Reserves n entries in an empty vector, on large pages if available.
 template <typename T>
 void reserve_large(std::vector<T>& empty, std::size_t n) {

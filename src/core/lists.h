@@ -31,7 +31,7 @@ LargeVector<typename Part::value_type> join(std::vector<Part> parts, Context* co
     LargeVector<typename Part::value_type> all(first.back());
     parallel_for(context, parts.size(), 1, [&](std::size_t k) {
         std::copy(parts[k].begin(), parts[k].end(), all.begin() + static_cast<std::ptrdiff_t>(first[k]));
-        parts[k] = {};
+        release(parts[k]);
     });
     return all;
 }
@@ -51,7 +51,7 @@ std::vector<Entry> collect(std::size_t count, std::size_t grain, Context* contex
     reserve_large(all, size);
     for (std::vector<Entry>& part : parts) {
         all.insert(all.end(), part.begin(), part.end());
-        part = {};
+        release(part);
     }
     return all;
 }

@@ -7,6 +7,8 @@
 #include <queue>
 #include <tuple>
 
+#include "core/large_pages.h"
+
 namespace sinew {
 
 EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology)
@@ -45,7 +47,7 @@ EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology)
         side.push_back(s.triangle);
     }
     first_side.push_back(static_cast<std::uint32_t>(side.size()));
-    sides = {};
+    release(sides);
 
     const std::size_t n = position.size();
     first_link.assign(n + 1, 0);

@@ -102,27 +102,26 @@ private:
     struct Measured {
         Cotangents own;
         Point3 face;  // normal, of length 1 or 0
-        bool collapsed;
     };
 
-    /// Measures all triangles with edges that are longer by `added`, and perimeter_ without it. Returns the most
-    /// that a margin and one side exceed the sum of the two others by.
-    double measure(double added, double margin) {
+    /// Measures all triangles with edges that are longer by `added`, and perimeters without it; 0 if collapsed.
+    /// Returns the most that a margin and one side exceed the sum of the two others by.
+    double measure(double added, double margin, LargeVector<double>& perimeter) {
         constexpr std::size_t together = 1 << 12;
         std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
         parallel_chunks(
             context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                 double most = -INFINITY;
                 for (std::size_t t = begin; t < end; ++t) {
-                    measured_[t] = {{0, {}}, {}, true};
-                    perimeter_[t] = 0;
+                    measured_[t] = {};
+                    perimeter[t] = 0;
                     if (collapsed(corners_[t])) continue;
                     const auto p = positions(t);
                     const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
-                    perimeter_[t] = l[0] + l[1] + l[2];
+                    perimeter[t] = l[0] + l[1] + l[2];
                     for (std::size_t k = 0; k < 3; ++k)
                         most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}, false};
+                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}};
                     const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
                     if (const double twice_area = norm(face); twice_area > 0)
                         measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
@@ -137,13 +136,13 @@ private:
     /// always none.
     void measure() {
         measured_.resize(corners_.size());
-        perimeter_.resize(corners_.size());
-        const double most = measure(0, 0);
+        LargeVector<double> perimeter(corners_.size());
+        const double most = measure(0, 0, perimeter);
         double length = 0, sides = 0;
-        for (const double perimeter : perimeter_) length += perimeter, sides += perimeter > 0 ? 3 : 0;
+        for (const double each : perimeter) length += each, sides += each > 0 ? 3 : 0;
         const double margin = sides > 0 ? kMollify * length / sides : 0;
         if (most < -1.001 * margin) return;
-        if (const double missing = measure(0, margin); missing > 0) measure(missing, margin);
+        if (const double missing = measure(0, margin, perimeter); missing > 0) measure(missing, margin, perimeter);
     }
 
     // Contributions are added in the order of triangles.
@@ -170,6 +169,7 @@ private:
                                 parts_->join(e.a, e.b);
                             }
                         });
+        release(measured_), release(corners_), release(around_);  // edges take their memory
         out_.edges = join(std::move(edges), context_);
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
@@ -197,7 +197,7 @@ private:
             const std::size_t one = (k + 1) % 3, other = (k + 2) % 3;
             add_edge(c[one], m.own.cot[other] / 2);
             add_edge(c[other], m.own.cot[one] / 2);
-            if (m.collapsed) continue;
+            if (collapsed(c)) continue;
             mass += m.own.area / 3;
             if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
         }
@@ -229,7 +229,6 @@ private:
     MeshSurface out_;
     LargeVector<Triangle> corners_;  // nodes of each triangle
     LargeVector<Measured> measured_;
-    LargeVector<double> perimeter_;      // of each triangle; 0 if it is collapsed
     Lists around_;                       // the triangles around each node, ascending
     std::optional<DisjointSets> parts_;  // of nodes
 };

@@ -77,7 +77,7 @@ SkinWeights WeightRows::assemble(Context* context) {
     parallel_for(context, part.size(), 1, [&](std::size_t c) {
         std::copy(part[c].begin(), part[c].end(),
                   out.influences_.begin() + static_cast<std::ptrdiff_t>(out.first_[c * per_chunk]));
-        part[c] = {};
+        release(part[c]);
     });
     return out;
 }

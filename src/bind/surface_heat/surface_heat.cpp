@@ -198,11 +198,18 @@ Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& 
     const SurfaceParts parts = split_parts(task.mesh, mesh.surface, task.context);
     volume.set_parts(mesh.surface, parts.part, task.bones);
     const SurfaceView view{task, mesh, parts.part, rules.parts};
-    InfluenceRows rows(task.row_shape());
+    std::optional<InfluenceRows> rows;  // after the first solve, which needs most memory
     const auto bind_set = [&](const JointSet& set) -> Status {
+        const auto store_others = [&] {
+            if (!rows) rows.emplace(task.row_shape());
+            store_without_heat(task, mesh.surface, set, *rows);
+        };
         const Unknowns unknowns =
-            choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows), task.context);
-        if (unknowns.size() == 0) return Done{};
+            choose_unknowns(mesh.surface, vertices_with_heat(mesh.surface, set, task.context), task.context);
+        if (unknowns.size() == 0) {
+            store_others();
+            return Done{};
+        }
         KeptHeat::Set& kept_set = kept_heat.sets[static_cast<std::size_t>(&set - task.plan.sets.data())];
         SINEW_TRY_LET(const Heat heat, find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat));
         if (cancelled(task.context)) return heat_cancelled();
@@ -216,9 +223,10 @@ Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& 
             correction(set, {task, mesh.surface, set, found, distances.table, links}, rigid, found);
         }
         if (cancelled(task.context)) return heat_cancelled();
+        store_others();
         store_rows(
             task, mesh.surface, unknowns, heat, found,
-            [&](std::uint32_t v) { return coverage_of(set, view, unknowns, heat, v); }, rows);
+            [&](std::uint32_t v) { return coverage_of(set, view, unknowns, heat, v); }, *rows);
         return Done{};
     };
     SINEW_TRY(task.clock.run("heat", [&]() -> Status {
@@ -228,7 +236,7 @@ Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& 
         }
         return Done{};
     }));
-    MethodRows out = std::move(rows);
+    MethodRows out = std::move(*rows);
     if (task.options.keep_volume) {
         out.volume = std::move(built);
         out.heat = std::make_shared<const KeptHeat>(std::move(kept_heat));
