@@ -15,7 +15,8 @@ TEST(Lists, HoldTheValuesOfEachKeyInTheOrderOfTheCalls) {
     std::mt19937 random(3);
     std::vector<std::uint32_t> key(entries);
     std::vector<std::vector<std::uint32_t>> wanted(keys);
-    for (std::uint32_t v = 0; v < entries; ++v) wanted[key[v] = static_cast<std::uint32_t>(random() % keys)].push_back(v);
+    for (std::uint32_t v = 0; v < entries; ++v)
+        wanted[key[v] = static_cast<std::uint32_t>(random() % keys)].push_back(v);
     for (const int threads : {1, 3}) {
         Context context;
         context.threads = threads;
