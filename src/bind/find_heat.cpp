@@ -446,7 +446,7 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const
 void NodeHeat::add(std::uint32_t joint) {
     const auto end = slot.begin() + count;
     if (count < most && std::find(slot.begin(), end, joint) == end) {
-        slot[count++] = joint;
+        slot[count++] = static_cast<std::uint16_t>(joint);
         std::sort(slot.begin(), slot.begin() + count);
     }
 }

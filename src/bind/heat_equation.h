@@ -80,8 +80,8 @@ struct Unknowns {
 /// H and p of one node: the joints that heat it, as indices into the joints of the set.
 struct NodeHeat {
     static constexpr std::size_t most = 8;  ///< equally near joints
-    std::array<std::uint32_t, most> slot;   ///< ascending
-    std::uint32_t count = 0;
+    std::array<std::uint16_t, most> slot;   ///< ascending; a skeleton has at most 65,534 joints
+    std::uint16_t count = 0;
     /// How d is measured.
     enum class Way : std::uint8_t { straight, through_volume } how = Way::straight;
     /// How the volume reaches the node, where it was asked: always in occluded parts.
