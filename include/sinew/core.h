@@ -96,6 +96,10 @@ struct Context {
     std::atomic<bool> cancel{false};
 };
 
+/// Where a stage that Context::progress names lies in its call, as fractions of the time of the whole: {begin,
+/// end}. A name that is no stage of the library: {0, 1}.
+std::array<double, 2> place_of_stage(std::string_view stage);
+
 /// A non-owning view of a triangle mesh: several meshes and primitives of a character, concatenated, in the
 /// space of the bind pose. Soup, holes, non-manifold edges, loose parts and unused vertices are allowed.
 /// Coordinates must be finite and indices in range (see check_mesh).

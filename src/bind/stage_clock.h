@@ -14,12 +14,12 @@ public:
     StageClock(BindReport& report, Context* context) : report_(report), context_(context) {}
 
     template <typename Work>
-    auto run(const char* stage, Work&& work) {
+    auto run(Stage stage, Work&& work) {
         report_progress(context_, stage, 0);
         const auto start = std::chrono::steady_clock::now();
         auto result = work();
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-        report_.seconds.push_back({stage, passed.count()});
+        report_.seconds.push_back({stage.name(), passed.count()});
         report_progress(context_, stage, 1);
         return result;
     }

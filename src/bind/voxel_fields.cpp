@@ -72,8 +72,7 @@ void straight_rows(const Task& task, const BoneShapes& shapes, const JointSet& s
 
 class Fields {
 public:
-    Fields(const Task& task, const SeededVolume& volume, InfluenceRows& rows, const char* stage,
-           FieldThreads threads)
+    Fields(const Task& task, const SeededVolume& volume, InfluenceRows& rows, Stage stage, FieldThreads threads)
         : task_(task),
           domain_(volume.domain),
           rows_(rows),
@@ -194,7 +193,7 @@ private:
     const Task& task_;
     const Domain& domain_;
     InfluenceRows& rows_;
-    const char* stage_;
+    Stage stage_;
     const FieldThreads threads_;
     const BoneShapes shapes_;
     const BoneSeeds& seeds_;
@@ -245,8 +244,8 @@ Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows
 
 }  // namespace
 
-Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* field_name,
-                               const PrepareFields& prepare, FieldThreads threads) {
+Result<MethodRows> bind_fields(const Task& task, Stage stage, const char* field_name, const PrepareFields& prepare,
+                               FieldThreads threads) {
     InfluenceRows rows(task.row_shape());
     if (const auto* other = std::get_if<OtherMesh>(&task.start)) {
         SINEW_TRY(task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); }));

@@ -42,7 +42,7 @@ enum class FieldThreads {
 /// field reaches get strengths from straight distances by the default falloff, and are counted. `stage` is the name
 /// of the work in the report, `field_name` the name of the fields in warnings. Memory in addition to the solver's:
 /// 32 bytes a leaf and thread, 100 + 8 width bytes a vertex.
-Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* field_name,
-                               const PrepareFields& prepare, FieldThreads threads = FieldThreads::all);
+Result<MethodRows> bind_fields(const Task& task, Stage stage, const char* field_name, const PrepareFields& prepare,
+                               FieldThreads threads = FieldThreads::all);
 
 }  // namespace sinew

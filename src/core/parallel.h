@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "core/stages.h"
 #include "core/thread_pool.h"
 #include "sinew/core.h"
 
@@ -37,8 +38,9 @@ void parallel_for(const Context* context, std::size_t n, std::size_t grain, Body
 
 inline bool cancelled(const Context* context) { return context && context->cancel.load(std::memory_order_relaxed); }
 
-inline void report_progress(const Context* context, const char* stage, double fraction) {
-    if (context && context->progress) context->progress(stage, fraction);
+/// `fraction`: of the stage, 0..1.
+inline void report_progress(const Context* context, Stage stage, double fraction) {
+    if (context && context->progress) context->progress(stage.name(), fraction);
 }
 
 }  // namespace sinew

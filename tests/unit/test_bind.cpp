@@ -384,6 +384,22 @@ TEST(Bind, ReportsProgressAndCanBeCancelled) {
     }
 }
 
+TEST(Bind, StagesOfEveryMethodFollowEachOther) {
+    for (const MethodInfo& info : methods()) {
+        const Character c = info.method == Method::pixel_geodesic ? test::strip() : test::biped();
+        Context context;
+        double reached = 0;
+        context.progress = [&](const char* stage, double fraction) {
+            const auto [begin, end] = place_of_stage(stage);
+            EXPECT_LE(reached, begin + fraction * (end - begin)) << info.name << ": " << stage;
+            reached = begin + fraction * (end - begin);
+        };
+        ASSERT_TRUE(bind(c.mesh(), c.skeleton, preset(info.method), &context)) << info.name;
+        EXPECT_GE(reached, 0.6) << info.name;
+    }
+    EXPECT_EQ(place_of_stage("no stage"), (std::array{0.0, 1.0}));
+}
+
 TEST(Bind, ErrorsNameTheBadInput) {
     Character c = test::bar();
     auto message = [&] {
