@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include "rig.h"
 #include "shapes.h"
@@ -6,8 +7,6 @@
 namespace sinew::test {
 
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
 
 /// A grid of (nu + 1) × (nv + 1) points, or nu × (nv + 1) where it closes round.
 Shape grid(const std::function<P3(double, double)>& point, int nu, int nv, bool round) {
@@ -44,7 +43,8 @@ Character build_caped(double cell) {
     const auto cape = [&](double u, double v) {
         const double x = 1 - 2 * u, y = 1.445 - 1.13 * v;
         return P3{x * (0.17 + 0.20 * v), y,
-                  -0.140 - 0.20 * std::sqrt(v) - 0.03 * v + 0.03 * x * x * v - 0.022 * v * std::cos(5 * pi * u)};
+                  -0.140 - 0.20 * std::sqrt(v) - 0.03 * v + 0.03 * x * x * v -
+                      0.022 * v * std::cos(5 * std::numbers::pi * u)};
     };
     std::string parent = "chest";
     std::vector<std::uint32_t> cape_joints;
@@ -63,7 +63,7 @@ Character build_caped(double cell) {
 
     // The skirt is a cone, open at both ends.
     const auto skirt = [&](double u, double v) {
-        const double a = 2 * pi * u, wave = 1 + 0.05 * v * std::cos(8 * a);
+        const double a = 2 * std::numbers::pi * u, wave = 1 + 0.05 * v * std::cos(8 * a);
         return P3{(0.180 + 0.15 * v) * wave * std::sin(a), 1.02 - 0.40 * v,
                   -0.012 + (0.150 + 0.11 * v) * wave * std::cos(a)};
     };

@@ -2,14 +2,13 @@
 
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "rig.h"
 
 namespace sinew::test {
 
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
 
 /// Gives points numbers, the same to the same point.
 class Welder {
@@ -113,7 +112,7 @@ Shape torus(double ring_radius, double tube_radius, int around, int along) {
     Shape shape;
     for (int i = 0; i < along; ++i)
         for (int j = 0; j < around; ++j) {
-            const double a = 2 * pi * i / along, b = 2 * pi * j / around;
+            const double a = 2 * std::numbers::pi * i / along, b = 2 * std::numbers::pi * j / around;
             const double r = ring_radius + tube_radius * std::cos(b);
             shape.positions.push_back(to_vec3({r * std::cos(a), tube_radius * std::sin(b), -r * std::sin(a)}));
         }
@@ -134,7 +133,7 @@ Shape tube(const std::vector<P3>& path, const std::vector<double>& radius, P3 no
         const P3 along = unit(path[std::min(i + 1, n - 1)] - path[std::max(i - 1, 0)]);
         const P3 side = unit(cross(normal, along));
         for (int j = 0; j < around; ++j) {
-            const double a = 2 * pi * j / around;
+            const double a = 2 * std::numbers::pi * j / around;
             add(path[i] + radius[i] * (std::cos(a) * side + std::sin(a) * cross(along, side)));
         }
     }
@@ -231,7 +230,7 @@ Character bar(int rings) {
 
 Character u_tube(int rings) {
     constexpr double half_gap = 0.15, leg = 1;
-    const double arc = pi * half_gap, total = 2 * leg + arc;
+    const double arc = std::numbers::pi * half_gap, total = 2 * leg + arc;
     std::vector<P3> path;
     for (int i = 0; i < rings; ++i) {
         const double s = total * i / (rings - 1);
