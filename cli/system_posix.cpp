@@ -80,14 +80,14 @@ bool is_writable(const std::filesystem::path& folder) { return ::access(folder.c
 }  // namespace sinew::cli::system
 
 #if defined(__GLIBC__) && !defined(SINEW_SANITIZED)
-// All large blocks of the program are on large pages: with small ones, a bind of a large mesh takes 64,000 page
-// faults, each longer than clearing its page.
+// All large blocks of the program are on large pages, like those of LargeAllocator: with small ones, a bind of a
+// large mesh takes 64,000 page faults, each longer than clearing its page.
 void* operator new(std::size_t size) {
     using sinew::kLargePage;
     const bool large = size >= kLargePage && size < std::numeric_limits<std::size_t>::max() / 2;
-    const std::size_t whole = (size + kLargePage - 1) & ~(kLargePage - 1);
+    const std::size_t whole = large ? (size + kLargePage - 1) & ~(kLargePage - 1) : size > 0 ? size : 1;
     for (;;) {
-        void* const at = large ? std::aligned_alloc(kLargePage, whole) : std::malloc(size > 0 ? size : 1);
+        void* const at = std::malloc(whole);
         if (at && large) sinew::ask_for_large_pages(at, whole);
         if (at) return at;
         if (const auto handler = std::get_new_handler())

@@ -28,22 +28,25 @@ inline constexpr std::size_t kSparseFrom = 8 * kLargePage;
 inline constexpr std::size_t kSparseFrom = ~std::size_t{0};
 #endif
 
-/// Requests pages of 2 MB for memory that has not been written yet. Does nothing if the system has no such
-/// pages; only speed depends on it. A page table walk has several levels, more on a virtual machine, and costs
-/// more than a cache miss. The first writes to 512 small pages cost more than clearing one large page.
+/// Requests pages of 2 MB for memory that has not been written yet, from 2 MB on. Does nothing if the system has
+/// no such pages; only speed depends on it. A page table walk has several levels, more on a virtual machine, and
+/// costs more than a cache miss. The first writes to 512 small pages cost more than clearing one large page. The
+/// pages at both ends count, too, whatever else lies on them: a page fault costs several microseconds if two
+/// threads take it.
 inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (bytes < kLargePage) return;
     constexpr std::uintptr_t page = kLargePage;
     const auto at = reinterpret_cast<std::uintptr_t>(begin);
-    const std::uintptr_t first = (at + page - 1) & ~(page - 1), last = (at + bytes) & ~(page - 1);
-    if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+    const std::uintptr_t first = at & ~(page - 1), last = (at + bytes + page - 1) & ~(page - 1);
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 #endif
 }
 
 /// An allocator for vectors that all threads fill. Memory is on large pages if available. Entries are not
-/// initialised, so that no single thread clears pages that the system has just cleared. From 2 MB on the size
-/// is rounded up to whole large pages. Otherwise the ends would be on small pages, and a page fault costs
-/// several microseconds if two threads take it.
+/// initialised, so that no single thread clears pages that the system has just cleared. From 2 MB on the size is
+/// rounded up to whole large pages, so that freed memory fits the next array. It does not begin at a large page:
+/// the allocator of glibc 2.36 cannot reuse freed memory of the same size for what must.
 template <typename T>
 struct LargeAllocator : std::allocator<T> {
     template <typename U>
@@ -53,13 +56,13 @@ struct LargeAllocator : std::allocator<T> {
     T* allocate(std::size_t n) {
         if (!is_large(n)) return std::allocator<T>::allocate(n);
         const std::size_t whole = (n * sizeof(T) + kLargePage - 1) & ~(kLargePage - 1);
-        void* const at = ::operator new (whole, std::align_val_t{kLargePage});
+        void* const at = ::operator new (whole, std::align_val_t{alignof(T)});
         ask_for_large_pages(at, whole);
         return static_cast<T*>(at);
     }
     void deallocate(T* at, std::size_t n) noexcept {
         if (!is_large(n)) return std::allocator<T>::deallocate(at, n);
-        ::operator delete (at, std::align_val_t{kLargePage});
+        ::operator delete (at, std::align_val_t{alignof(T)});
     }
     static bool is_large([[maybe_unused]] std::size_t n) {
 #if defined(__linux__)
@@ -70,7 +73,7 @@ struct LargeAllocator : std::allocator<T> {
     }
     template <typename U>
     void construct(U* at) noexcept {
-        static_assert(std::is_trivially_destructible_v<U> && alignof(U) <= kLargePage);
+        static_assert(std::is_trivially_destructible_v<U>);
         ::new (static_cast<void*>(at)) U;
     }
     template <typename U, typename... Values>
@@ -99,7 +102,7 @@ inline void* allocate_zeros(std::size_t bytes) {
         return first + before;
     }
     if (bytes >= kLargePage) {
-        void* const at = ::operator new (bytes, std::align_val_t{kLargePage});
+        void* const at = ::operator new(bytes);
         ask_for_large_pages(at, bytes);
         return std::memset(at, 0, bytes);
     }
@@ -113,7 +116,7 @@ inline void free_zeros(void* at, [[maybe_unused]] std::size_t bytes) noexcept {
         munmap(at, (bytes + kLargePage - 1) & ~(kLargePage - 1));
         return;
     }
-    if (bytes >= kLargePage) return ::operator delete (at, std::align_val_t{kLargePage});
+    if (bytes >= kLargePage) return ::operator delete(at);
 #endif
     std::free(at);
 }

@@ -99,11 +99,6 @@ private:
         });
     }
 
-    struct Measured {
-        Cotangents own;
-        Point3 face;  // normal, of length 1 or 0
-    };
-
     /// Measures all triangles with edges that are longer by `added`, and perimeters without it; 0 if collapsed.
     /// Returns the most that a margin and one side exceed the sum of the two others by.
     double measure(double added, double margin, LargeVector<double>& perimeter) {
@@ -121,10 +116,7 @@ private:
                     perimeter[t] = l[0] + l[1] + l[2];
                     for (std::size_t k = 0; k < 3; ++k)
                         most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = {cotangents({l[0] + added, l[1] + added, l[2] + added}), {}};
-                    const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-                    if (const double twice_area = norm(face); twice_area > 0)
-                        measured_[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
+                    measured_[t] = cotangents({l[0] + added, l[1] + added, l[2] + added});
                 }
                 missing[chunk] = most;
             });
@@ -150,14 +142,16 @@ private:
         out_.mass.resize(out_.nodes());
         out_.normal.resize(out_.nodes());
         parts_.emplace(out_.nodes(), context_);
-        // Long lists of edges are on large pages.
-        const std::size_t together = std::max<std::size_t>(4096, out_.nodes() / (8 * thread_count(context_)));
+        // A closed surface has three edges for each node. Long lists fill whole large pages.
+        constexpr std::size_t of_page = kLargePage / sizeof(MeshSurface::Edge) * 5 / 16;
+        const std::size_t for_all = std::max<std::size_t>(4096, out_.nodes() / (8 * thread_count(context_)));
+        const std::size_t together = for_all < of_page ? for_all : for_all / of_page * of_page;
         constexpr std::size_t ahead = 4;
         std::vector<LargeVector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                             LargeVector<MeshSurface::Edge>& own = edges[chunk];
-                            own.reserve(4 * together);
+                            own.reserve(together * 16 / 5);
                             for (std::size_t i = begin; i < end; ++i) {
                                 if (i + ahead < end)
                                     for (const std::uint32_t t : around_.of(i + ahead))
@@ -171,6 +165,13 @@ private:
                         });
         release(measured_), release(corners_), release(around_);  // edges take their memory
         out_.edges = join(std::move(edges), context_);
+    }
+    /// The normal of a triangle, of length 1 or 0. Stored, normals would take as much memory as what is measured.
+    Point3 face(std::uint32_t t) const {
+        const auto p = positions(t);
+        const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
+        const double twice_area = norm(f);
+        return twice_area > 0 ? ((topology_.turned[t] ? -1 : 1) / twice_area) * f : Point3{};
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     void sum_at_node(std::uint32_t node, LargeVector<MeshSurface::Edge>& edges) {
@@ -190,16 +191,16 @@ private:
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;
-            const Measured& m = measured_[t];
+            const Cotangents& m = measured_[t];
             const Triangle& c = corners_[t];
             const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
             // The side to each other corner lies opposite to the third one.
             const std::size_t one = (k + 1) % 3, other = (k + 2) % 3;
-            add_edge(c[one], m.own.cot[other] / 2);
-            add_edge(c[other], m.own.cot[one] / 2);
+            add_edge(c[one], m.cot[other] / 2);
+            add_edge(c[other], m.cot[one] / 2);
             if (collapsed(c)) continue;
-            mass += m.own.area / 3;
-            if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
+            mass += m.area / 3;
+            if (const Point3 f = face(t); f != Point3{}) normal = normal + std::atan2(1.0, m.cot[k]) * f;
         }
         std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
         out_.mass[node] = mass;
@@ -228,7 +229,7 @@ private:
     Context* const context_;
     MeshSurface out_;
     LargeVector<Triangle> corners_;  // nodes of each triangle
-    LargeVector<Measured> measured_;
+    LargeVector<Cotangents> measured_;
     Lists around_;                       // the triangles around each node, ascending
     std::optional<DisjointSets> parts_;  // of nodes
 };
