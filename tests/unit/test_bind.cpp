@@ -386,7 +386,9 @@ TEST(Bind, ReportsProgressAndCanBeCancelled) {
 
 TEST(Bind, StagesOfEveryMethodFollowEachOther) {
     for (const MethodInfo& info : methods()) {
-        const Character c = info.method == Method::pixel_geodesic ? test::strip() : test::biped();
+        const Character c = info.method == Method::pixel_geodesic ? test::strip() : test::bar();
+        BindOptions options = preset(info.method);
+        options.voxels.resolution = 64;
         Context context;
         double reached = 0;
         context.progress = [&](const char* stage, double fraction) {
@@ -394,7 +396,7 @@ TEST(Bind, StagesOfEveryMethodFollowEachOther) {
             EXPECT_LE(reached, begin + fraction * (end - begin)) << info.name << ": " << stage;
             reached = begin + fraction * (end - begin);
         };
-        ASSERT_TRUE(bind(c.mesh(), c.skeleton, preset(info.method), &context)) << info.name;
+        ASSERT_TRUE(bind(c.mesh(), c.skeleton, options, &context)) << info.name;
         EXPECT_GE(reached, 0.6) << info.name;
     }
     EXPECT_EQ(place_of_stage("no stage"), (std::array{0.0, 1.0}));

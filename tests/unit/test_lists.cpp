@@ -57,5 +57,18 @@ TEST(Lists, ReleaseGivesTheMemoryBack) {
     EXPECT_EQ(large.capacity(), 0u);
 }
 
+#if defined(__GLIBC__) && !defined(SINEW_SANITIZED)
+TEST(LargeVector, FreedMemoryFitsTheNextArrayOfAboutThatSize) {
+    const auto data_of = [](auto large) { return static_cast<const void*>(large.data()); };
+    data_of(LargeVector<int>(4 << 20));  // glibc now takes such sizes from the heap
+    LargeVector<int> first(4 << 20);
+    const void* const at = first.data();
+    const std::vector<char> behind(100);  // what is freed does not join the rest of the heap
+    release(first);
+    EXPECT_EQ(data_of(LargeVector<int>(4 << 20)), at);
+    EXPECT_EQ(data_of(LargeVector<double>((2 << 20) - 1000)), at);
+}
+#endif
+
 }  // namespace
 }  // namespace sinew::test_lists
