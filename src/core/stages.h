@@ -10,7 +10,7 @@ struct StageRow {
     double begin, end;  ///< fractions of the time of the whole call
 };
 
-/// Measured with characters of 5,000 to 200,000 vertices. A call runs some of the stages of a line, in this order.
+/// About as long as with characters of 5,000 to 200,000 vertices. A call runs some of its stages, in this order.
 inline constexpr StageRow kStages[] = {
     // a bind
     {"topology", 0, 0.05},
