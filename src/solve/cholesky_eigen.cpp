@@ -14,10 +14,10 @@
 #include <string>
 
 #include "core/hash.h"
+#include "core/lanes.h"
 #include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
-#include "core/processor.h"
 #include "solve/cholesky.h"
 
 namespace sinew {
@@ -538,20 +538,74 @@ std::size_t Cholesky::nonzeros() const { return static_cast<std::size_t>(plan_->
 
 namespace {
 
-// Solves L Lᵀ x = b for w columns. `value`: of L.
-template <std::size_t w>
+// `together` columns of a front, from column j on, and their rows of right hand sides. Several at a time read and
+// write the other rows once. Each number is changed by one column after the other, however many are taken.
+template <std::size_t w, std::size_t n, std::size_t together>
+struct FrontColumns {
+    using Values = Row<double, w, n>;
+
+    const Front& front;
+    std::uint32_t j;
+    const double* column[together];
+
+    FrontColumns(const Front& of, const double* value, std::uint32_t first) : front(of), j(first) {
+        for (std::uint32_t a = 0; a < together; ++a)
+            column[a] = value + of.value + std::size_t{first + a} * of.rows();
+    }
+    // L y = b: the rows of the columns become y; what they add to the rows below the front goes into `rest`.
+    void forward(double* own, double* rest) const {
+        Values y[together], row;
+        for (std::uint32_t a = 0; a < together; ++a) {
+            y[a].load(own + (j + a) * w);
+            for (std::uint32_t b = 0; b < a; ++b) y[a].subtract(column[b][j + a], y[b]);
+            y[a].divide(column[a][j + a]);
+            y[a].store(own + (j + a) * w);
+        }
+        for (std::uint32_t i = j + together; i < front.columns; ++i) {
+            row.load(own + i * w);
+            for (std::uint32_t a = 0; a < together; ++a) row.subtract(column[a][i], y[a]);
+            row.store(own + i * w);
+        }
+        for (std::uint32_t i = 0; i < front.below; ++i) {
+            row.load(rest + i * w);
+            for (std::uint32_t a = 0; a < together; ++a) row.add(column[a][front.columns + i], y[a]);
+            row.store(rest + i * w);
+        }
+    }
+    // Lᵀ x = y: the rows of the columns become x. `rest`: x in the rows below the front.
+    void back(double* own, const double* rest) const {
+        Values x[together], row;
+        for (std::uint32_t a = 0; a < together; ++a) x[a].load(own + (j + a) * w);
+        for (std::uint32_t i = 0; i < front.below; ++i) {
+            row.load(rest + i * w);
+            for (std::uint32_t a = 0; a < together; ++a) x[a].subtract(column[a][front.columns + i], row);
+        }
+        for (std::uint32_t a = together; a-- > 0;) {
+            for (std::uint32_t i = j + a + 1; i < front.columns; ++i) {
+                row.load(own + i * w);
+                x[a].subtract(column[a][i], row);
+            }
+            x[a].divide(column[a][j + a]);
+            x[a].store(own + (j + a) * w);
+        }
+    }
+};
+
+// Solves L Lᵀ x = b for w columns, in vectors of n numbers. `value`: of L.
+template <std::size_t w, std::size_t n>
 void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
+    constexpr std::uint32_t together = 4;
     const auto& [place, tree, of_place, front_of, row, places] = plan;
-    const std::size_t n = place.size();
-    LargeVector<double> x(n * w, 0);
+    const std::size_t size = place.size();
+    LargeVector<double> x(size * w, 0);
     std::uint32_t most = 0;
     for (const Front& f : tree.fronts) most = std::max(most, f.below);
     std::vector<double> rest(most * w);  // of the rows below a front
     const auto within = [](const double* values, std::size_t rows, double bound) {
-        return std::all_of(values, values + rows * w, [&](double value) { return std::abs(value) <= bound; });
+        return std::all_of(values, values + rows * w, [&](double x) { return std::abs(x) <= bound; });
     };
     std::vector<std::uint8_t> live(tree.fronts.size(), 0);  // the others have only zeros
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < size; ++i) {
         if (within(columns.data() + i * w, 1, 0)) continue;
         std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
         live[front_of[place[i]]] = 1;
@@ -561,17 +615,12 @@ void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<do
         const Front& f = tree.fronts[s];
         // The rows below a front are rows of its parent.
         if (tree.parent[s] != no_index) live[tree.parent[s]] = 1;
-        const double* l = value + f.value;
         double* const own = x.data() + std::size_t{f.first} * w;
         std::fill_n(rest.begin(), f.below * w, 0.0);
-        for (std::uint32_t j = 0; j < f.columns; ++j, l += f.rows()) {
-            double pivot[w];
-            for (std::size_t c = 0; c < w; ++c) pivot[c] = own[j * w + c] /= l[j];
-            for (std::uint32_t i = j + 1; i < f.columns; ++i)
-                for (std::size_t c = 0; c < w; ++c) own[i * w + c] -= l[i] * pivot[c];
-            for (std::uint32_t i = 0; i < f.below; ++i)
-                for (std::size_t c = 0; c < w; ++c) rest[i * w + c] += l[f.columns + i] * pivot[c];
-        }
+        std::uint32_t j = 0;
+        for (; j + together <= f.columns; j += together)
+            FrontColumns<w, n, together>(f, value, j).forward(own, rest.data());
+        for (; j < f.columns; ++j) FrontColumns<w, n, 1>(f, value, j).forward(own, rest.data());
         for (std::uint32_t i = 0; i < f.below; ++i) {
             double* const to = x.data() + std::size_t{row[f.row + i]} * w;
             for (std::size_t c = 0; c < w; ++c) to[c] -= rest[i * w + c];
@@ -588,38 +637,34 @@ void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<do
         quiet[s] = within(rest.data(), f.below, least);
         if (quiet[s] && (!live[s] || within(own, f.columns, 0))) continue;
         live[s] = 1;
-        for (std::uint32_t j = f.columns; j-- > 0;) {
-            const double* const l = value + f.value + std::size_t{j} * f.rows();
-            double sum[w];
-            std::copy_n(own + j * w, w, sum);
-            for (std::uint32_t i = 0; i < f.below; ++i)
-                for (std::size_t c = 0; c < w; ++c) sum[c] -= l[f.columns + i] * rest[i * w + c];
-            for (std::uint32_t i = j + 1; i < f.columns; ++i)
-                for (std::size_t c = 0; c < w; ++c) sum[c] -= l[i] * own[i * w + c];
-            for (std::size_t c = 0; c < w; ++c) own[j * w + c] = sum[c] / l[j];
-        }
+        std::uint32_t j = f.columns;
+        for (; j >= together; j -= together)
+            FrontColumns<w, n, together>(f, value, j - together).back(own, rest.data());
+        for (; j-- > 0;) FrontColumns<w, n, 1>(f, value, j).back(own, rest.data());
         quiet[s] = quiet[s] && within(own, f.columns, least);
     }
-    for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t j = 0; j < size; ++j) {
         if (!live[front_of[j]]) continue;
         std::copy_n(x.data() + j * w, w, columns.data() + std::size_t{of_place[j]} * w);
     }
 }
 
-using SolveBatch = void (*)(const Cholesky::Plan&, const double*, std::span<double>, double);
-constexpr SolveBatch solve_plain = solve_columns<Cholesky::kBatch>;
+template <std::size_t bytes>
+void solve_with(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
+    solve_columns<Cholesky::kBatch, bytes / sizeof(double)>(plan, value, columns, least);
+}
 #if defined(SINEW_VECTORS)
 SINEW_FOR_AVX2 void solve_avx2(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
                                double least) {
-    solve_columns<Cholesky::kBatch>(plan, value, columns, least);
+    solve_with<kAvx2Vector>(plan, value, columns, least);
 }
 SINEW_FOR_AVX512 void solve_avx512(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
                                    double least) {
-    solve_columns<Cholesky::kBatch>(plan, value, columns, least);
+    solve_with<kAvx512Vector>(plan, value, columns, least);
 }
-const auto solve_best = best_of(solve_plain, solve_avx2, solve_avx512);
+const auto solve_best = best_of(solve_with<kAnyVector>, solve_avx2, solve_avx512);
 #else
-const auto solve_best = solve_plain;
+const auto solve_best = solve_with<kAnyVector>;
 #endif
 
 }  // namespace
@@ -630,7 +675,7 @@ void Cholesky::solve_batch(std::span<double> columns, double least) const {
 
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
     std::vector<double> out(b.begin(), b.end());
-    solve_columns<1>(*plan_, value_.get(), out, 0);
+    solve_columns<1, 1>(*plan_, value_.get(), out, 0);
     return out;
 }
 

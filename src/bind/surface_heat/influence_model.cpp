@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "bind/surface_heat/influence_model_numbers.h"
-#include "core/processor.h"
+#include "core/lanes.h"
 #include "weights/power.h"
 
 namespace sinew {
@@ -37,41 +36,45 @@ constexpr std::size_t kTogether = 4;
 #else
 constexpr std::size_t kTogether = 2;
 #endif
-constexpr std::size_t kLanes = 16;
-static_assert(InfluenceModel::kFirst % kLanes == 0 && InfluenceModel::kSecond == kLanes);
-using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+constexpr std::size_t kAtOnce = 16;  // nodes of a layer
+static_assert(InfluenceModel::kFirst % kAtOnce == 0 && InfluenceModel::kSecond == kAtOnce);
+template <std::size_t n>
+using Nodes = Row<float, kAtOnce, n>;
 
-/// sums[c] += x[c] * weights. By reference: how vectors are passed depends on the processor.
-void add_products(Lanes (&sums)[kTogether], const float* x, std::size_t step, const float* weights) {
-    Lanes w;
-    std::memcpy(&w, weights, sizeof w);
-    for (std::size_t c = 0; c < kTogether; ++c) sums[c] += x[c * step] * w;
+/// sums[c] += x[c] * weights.
+template <std::size_t n>
+void add_products(Nodes<n> (&sums)[kTogether], const float* x, std::size_t step, const float* weights) {
+    Nodes<n> w;
+    w.load(weights);
+    for (std::size_t c = 0; c < kTogether; ++c) sums[c].add(x[c * step], w);
 }
 
-/// The outputs for kTogether candidates. `of_joint`: the sums of the first layer over joint and mesh.
+/// The outputs for kTogether candidates, in vectors of n numbers. `of_joint`: the sums of the first layer over joint
+/// and mesh.
+template <std::size_t n>
 void output(const float* const (&of_joint)[kTogether], const float* pairs, float* out) {
     constexpr std::size_t inputs = Features::kPair, first = InfluenceModel::kFirst;
     float normal[kTogether * inputs], hidden[kTogether * first];
     for (std::size_t c = 0; c < kTogether; ++c)
         for (std::size_t i = 0; i < inputs; ++i) normal[c * inputs + i] = normalised(pairs[c * inputs + i], i);
-    Lanes sums[kTogether];
-    for (std::size_t h = 0; h < first; h += kLanes) {
-        for (std::size_t c = 0; c < kTogether; ++c) std::memcpy(&sums[c], of_joint[c] + h, sizeof(Lanes));
+    Nodes<n> sums[kTogether];
+    for (std::size_t h = 0; h < first; h += kAtOnce) {
+        for (std::size_t c = 0; c < kTogether; ++c) sums[c].load(of_joint[c] + h);
         for (std::size_t i = 0; i < inputs; ++i)
-            add_products(sums, normal + i, inputs, kFirstWeights[i].data() + h);
+            add_products<n>(sums, normal + i, inputs, kFirstWeights[i].data() + h);
         for (std::size_t c = 0; c < kTogether; ++c) {
-            sums[c] = sums[c] < 0 ? Lanes{} : sums[c];
-            std::memcpy(hidden + c * first + h, &sums[c], sizeof(Lanes));
+            sums[c].raise_to_zero();
+            sums[c].store(hidden + c * first + h);
         }
     }
-    for (Lanes& each : sums) std::memcpy(&each, kSecondBias.data(), sizeof(Lanes));
-    for (std::size_t h = 0; h < first; ++h) add_products(sums, hidden + h, first, kSecondWeights[h].data());
-    Lanes last;
-    std::memcpy(&last, kLastWeights.data(), sizeof last);
+    for (Nodes<n>& each : sums) each.load(kSecondBias.data());
+    for (std::size_t h = 0; h < first; ++h) add_products<n>(sums, hidden + h, first, kSecondWeights[h].data());
     for (std::size_t c = 0; c < kTogether; ++c) {
-        const Lanes each = (sums[c] < 0 ? Lanes{} : sums[c]) * last;
+        std::array<float, kAtOnce> second;
+        sums[c].raise_to_zero();
+        sums[c].store(second.data());
         out[c] = 0;
-        for (std::size_t g = 0; g < kLanes; ++g) out[c] += each[g];
+        for (std::size_t g = 0; g < kAtOnce; ++g) out[c] += second[g] * kLastWeights[g];
     }
 }
 
@@ -90,23 +93,24 @@ InfluenceModel::InfluenceModel(const InfluenceFeatures& features, std::size_t jo
 /// The outputs for all candidates, with several instruction sets: the same sums in the same order.
 struct InfluenceModel::Outputs {
     /// The count of all three is a multiple of kTogether.
-    static void plain(std::span<const float* const> of_joint, const float* pairs, float* out) {
+    template <std::size_t bytes>
+    static void with(std::span<const float* const> of_joint, const float* pairs, float* out) {
         for (std::size_t c = 0; c < of_joint.size(); c += kTogether) {
             const float* together[kTogether];
             std::copy_n(of_joint.begin() + static_cast<std::ptrdiff_t>(c), kTogether, together);
-            output(together, pairs + c * Features::kPair, out + c);
+            output<bytes / sizeof(float)>(together, pairs + c * Features::kPair, out + c);
         }
     }
 #if defined(SINEW_VECTORS)
     SINEW_FOR_AVX2 static void avx2(std::span<const float* const> of_joint, const float* pairs, float* out) {
-        plain(of_joint, pairs, out);
+        with<kAvx2Vector>(of_joint, pairs, out);
     }
     SINEW_FOR_AVX512 static void avx512(std::span<const float* const> of_joint, const float* pairs, float* out) {
-        plain(of_joint, pairs, out);
+        with<kAvx512Vector>(of_joint, pairs, out);
     }
-    static auto choose() { return best_of(plain, avx2, avx512); }
+    static auto choose() { return best_of(with<kAnyVector>, avx2, avx512); }
 #else
-    static auto choose() { return plain; }
+    static auto choose() { return with<kAnyVector>; }
 #endif
 };
 
