@@ -130,21 +130,30 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context, plan));
     plan = factors.plan();
     Rows rows(wanted.size(), reading.width, task.context);
+    const auto least = static_cast<double>(reading.least);
+    const Lists of_batch(slots.size() / batch + 1, task.context, [&](const auto& to) {
+        for (std::uint32_t e = 0; e < equation.b.size(); ++e) to(equation.b[e].column / batch, e);
+    });
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
-    std::vector<LargeVector<double>> field(together);
+    std::vector<Cholesky::Batch> solved(std::min(together, of_batch.size()), Cholesky::Batch(factors));
     for (std::size_t first = 0; first < slots.size(); first += together * batch) {
         const std::size_t left = slots.size() - first, batches = std::min(together, (left + batch - 1) / batch);
         parallel_for(task.context, batches, 1, [&](std::size_t b) {
-            field[b].assign(equation.size * batch, 0);
-            const std::size_t begin = first + b * batch, end = std::min(begin + batch, slots.size());
-            for (const auto& [row, column, value] : equation.b)
-                if (column >= begin && column < end) field[b][row * batch + column - begin] = value;
-            factors.solve_batch(field[b], reading.cut);
+            solved[b].clear();
+            for (const std::uint32_t e : of_batch.of(first / batch + b)) {
+                const auto& [row, column, value] = equation.b[e];
+                solved[b].add(row, column % batch, value);
+            }
+            solved[b].solve(reading.cut);
         });
         parallel_for(task.context, wanted.size(), 1024, [&](std::size_t i) {
-            for (std::size_t c = 0; c < std::min(left, batches * batch); ++c) {
-                const auto w = static_cast<float>(field[c / batch][wanted[i] * batch + c % batch]);
-                if (std::abs(w) > reading.least) rows.insert(i, {w, set.joints[slots[first + c]]});
+            for (std::size_t b = 0; b < batches; ++b) {
+                const double* const row = solved[b].row(wanted[i]);
+                if (!row || std::all_of(row, row + batch, [&](double w) { return std::abs(w) <= least; })) continue;
+                for (std::size_t c = 0; c < std::min(left - b * batch, batch); ++c) {
+                    const auto w = static_cast<float>(row[c]);
+                    if (std::abs(w) > reading.least) rows.insert(i, {w, set.joints[slots[first + b * batch + c]]});
+                }
             }
         });
         if (cancelled(task.context)) return heat_cancelled();
@@ -282,12 +291,12 @@ WeldedSurface::WeldedSurface(const Task& task)
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors, and two batches of heat for each thread; heat and surface, and where it is coarse; trees. In ten
+    // Factors, and a batch of heat for each thread; heat and surface, and where it is coarse; trees. In ten
     // real characters with 127,000 to 448,000 vertices, up to 0.63 of the vertices are coarse nodes.
     const HeatRules rules;
     const bool coarse = vertices > static_cast<double>(rules.direct);
     const double solved = coarse ? std::min(0.75 * vertices, static_cast<double>(rules.most)) : vertices;
-    const double batches = 2 * 8 * Cholesky::kBatch * threads;
+    const double batches = 8 * Cholesky::kBatch * threads;
     return estimate_cholesky_memory(solved, 7) + solved * batches + vertices * (coarse ? 400 : 500) +
            triangles * 220;
 }

@@ -125,22 +125,23 @@ public:
 
         constexpr std::size_t batch = Cholesky::kBatch;
         const auto together = static_cast<std::size_t>(thread_count(context));
-        std::vector<std::vector<double>> field(together);
+        std::vector<Cholesky::Batch> solved(together, Cholesky::Batch(*factors));
         for (std::size_t first = 0; first < joints.size(); first += together * batch) {
             const std::size_t left = joints.size() - first;
             const std::size_t batches = std::min(together, (left + batch - 1) / batch);
             parallel_for(context, batches, 1, [&](std::size_t b) {
-                field[b].assign(nodes_.size() * batch, 0);
+                solved[b].clear();
                 const std::size_t begin = first + b * batch, end = std::min(begin + batch, joints.size());
                 for (const Coupling& c : fixed_)
                     for (std::size_t j = begin; j < end; ++j)
-                        field[b][c.open * batch + j - begin] -= c.value * weight_of(rows_[c.fixed], joints[j]);
-                factors->solve_batch(field[b]);
+                        if (const double w = weight_of(rows_[c.fixed], joints[j]); w != 0)
+                            solved[b].add(c.open, j - begin, -c.value * w);
+                solved[b].solve();
             });
             parallel_for(context, nodes_.size(), 1024, [&](std::size_t i) {
                 for (std::size_t c = 0; c < std::min(left, batches * batch); ++c)
-                    if (const double w = field[c / batch][i * batch + c % batch]; w > kLeastWeight)
-                        rows_[nodes_[i]].push_back({joints[first + c], std::min(w, 1.0)});
+                    if (const double* const row = solved[c / batch].row(i); row && row[c % batch] > kLeastWeight)
+                        rows_[nodes_[i]].push_back({joints[first + c], std::min(row[c % batch], 1.0)});
             });
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weights are filled in"};
             report_progress(context, "inpaint", static_cast<double>(first) / static_cast<double>(joints.size()));

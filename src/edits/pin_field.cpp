@@ -154,18 +154,19 @@ Status PinField::spread(std::span<const std::uint32_t> nodes, std::span<const do
     SINEW_TRY_LET(const Cholesky meeting, Cholesky::factor(n, gram));
     columns_ = columns;
     field_.assign(factor_.size() * columns, 0);
-    std::vector<double> amount(n * Cholesky::kBatch);
+    Cholesky::Batch amount(meeting);
     for (std::size_t first = 0; first < columns; first += Cholesky::kBatch) {
         const std::size_t some = std::min(Cholesky::kBatch, columns - first);
+        amount.clear();
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t c = 0; c < some; ++c)
-                amount[p * Cholesky::kBatch + c] = values[p * columns + first + c] / given[p]->own;
-        meeting.solve_batch(amount);
+                amount.add(p, c, values[p * columns + first + c] / given[p]->own);
+        amount.solve();
         for (std::size_t i = 0; i < factor_.size(); ++i) {
             std::array<double, Cholesky::kBatch> here{};
             for (std::size_t p = 0; p < n; ++p)
-                for (std::size_t c = 0; c < here.size(); ++c)
-                    here[c] += given[p]->field[i] * amount[p * Cholesky::kBatch + c];
+                if (const double* const row = amount.row(p))
+                    for (std::size_t c = 0; c < here.size(); ++c) here[c] += given[p]->field[i] * row[c];
             for (std::size_t c = 0; c < some; ++c) field_[i * columns + first + c] = static_cast<float>(here[c]);
         }
     }

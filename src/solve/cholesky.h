@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/large_pages.h"
 #include "sinew/core.h"
 
 namespace sinew {
@@ -43,11 +44,28 @@ public:
     /// Stored entries of L, including some zeros; 8 bytes each.
     std::size_t nonzeros() const;
 
-    /// Replaces right hand sides by solutions, in place: `columns` holds size() rows of kBatch values, row by row.
-    /// O(nonzeros), const and reentrant: batches are solved in parallel by calling it from parallel_for. The bits
-    /// of a solution do not depend on the other columns. Where right hand sides are 0 at most rows the cost is
-    /// less, and less again if solutions may become 0 where all around them are at most `least`.
-    void solve_batch(std::span<double> columns, double least = 0) const;
+    /// kBatch right hand sides and, after solve(), their solutions. 64 bytes for each row. Batches of the same
+    /// factors may be used in several threads, each in one at a time.
+    class Batch {
+    public:
+        /// All 0. Keeps a reference.
+        explicit Batch(const Cholesky& factors);
+        /// Adds to a right hand side.
+        void add(std::size_t row, std::size_t column, double value);
+        /// O(nonzeros). The bits of a solution do not depend on the other columns. Where right hand sides are 0 at
+        /// most rows the cost is less, and less again if solutions may become 0 where all around them are at most
+        /// `least`.
+        void solve(double least = 0);
+        /// The kBatch solutions at a row, or null where all are 0.
+        const double* row(std::size_t row) const;
+        /// All 0 again.
+        void clear();
+
+    private:
+        const Cholesky* factors_;
+        LargeVector<double> x_;           // rows in the order of elimination
+        std::vector<std::uint8_t> live_;  // per front: whether one of its rows may not be 0
+    };
     /// One right hand side.
     std::vector<double> solve(std::span<const double> b) const;
 

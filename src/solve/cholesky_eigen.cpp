@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/hash.h"
 #include "core/lanes.h"
@@ -591,76 +592,65 @@ struct FrontColumns {
     }
 };
 
-// Solves L Lᵀ x = b for w columns, in vectors of n numbers. `value`: of L.
+// Solves L Lᵀ x = b in place for w columns, in vectors of n numbers. `value`: of L; x: rows in the order of
+// elimination; `live`: of each front, whether a row of its columns may have a number other than 0.
 template <std::size_t w, std::size_t n>
-void solve_columns(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
+void solve_columns(const Cholesky::Plan& plan, const double* value, double* x, std::vector<std::uint8_t>& live,
+                   double least) {
     constexpr std::uint32_t together = 4;
-    const auto& [place, tree, of_place, front_of, row, places] = plan;
-    const std::size_t size = place.size();
-    LargeVector<double> x(size * w, 0);
+    const FrontTree& tree = plan.tree;
     std::uint32_t most = 0;
     for (const Front& f : tree.fronts) most = std::max(most, f.below);
     std::vector<double> rest(most * w);  // of the rows below a front
     const auto within = [](const double* values, std::size_t rows, double bound) {
-        return std::all_of(values, values + rows * w, [&](double x) { return std::abs(x) <= bound; });
+        return std::all_of(values, values + rows * w, [&](double each) { return std::abs(each) <= bound; });
     };
-    std::vector<std::uint8_t> live(tree.fronts.size(), 0);  // the others have only zeros
-    for (std::size_t i = 0; i < size; ++i) {
-        if (within(columns.data() + i * w, 1, 0)) continue;
-        std::copy_n(columns.data() + i * w, w, x.data() + std::size_t{place[i]} * w);
-        live[front_of[place[i]]] = 1;
-    }
+    const auto below = [&](const Front& f, std::uint32_t i) { return x + std::size_t{plan.rows[f.row + i]} * w; };
     for (std::size_t s = 0; s < tree.fronts.size(); ++s) {
         if (!live[s]) continue;
         const Front& f = tree.fronts[s];
         // The rows below a front are rows of its parent.
         if (tree.parent[s] != no_index) live[tree.parent[s]] = 1;
-        double* const own = x.data() + std::size_t{f.first} * w;
+        double* const own = x + std::size_t{f.first} * w;
         std::fill_n(rest.begin(), f.below * w, 0.0);
         std::uint32_t j = 0;
         for (; j + together <= f.columns; j += together)
             FrontColumns<w, n, together>(f, value, j).forward(own, rest.data());
         for (; j < f.columns; ++j) FrontColumns<w, n, 1>(f, value, j).forward(own, rest.data());
-        for (std::uint32_t i = 0; i < f.below; ++i) {
-            double* const to = x.data() + std::size_t{row[f.row + i]} * w;
-            for (std::size_t c = 0; c < w; ++c) to[c] -= rest[i * w + c];
-        }
+        for (std::uint32_t i = 0; i < f.below; ++i)
+            for (std::size_t c = 0; c < w; ++c) below(f, i)[c] -= rest[i * w + c];
     }
     std::vector<std::uint8_t> quiet(tree.fronts.size());  // nothing in the front's rows is more than `least`
     for (std::size_t s = tree.fronts.size(); s-- > 0;) {
         const Front& f = tree.fronts[s];
-        double* const own = x.data() + std::size_t{f.first} * w;
+        double* const own = x + std::size_t{f.first} * w;
         quiet[s] = !live[s] && (tree.parent[s] == no_index || quiet[tree.parent[s]]);
         if (quiet[s]) continue;
-        for (std::uint32_t i = 0; i < f.below; ++i)
-            std::copy_n(x.data() + std::size_t{row[f.row + i]} * w, w, rest.data() + i * w);
+        for (std::uint32_t i = 0; i < f.below; ++i) std::copy_n(below(f, i), w, rest.data() + i * w);
         quiet[s] = within(rest.data(), f.below, least);
         if (quiet[s] && (!live[s] || within(own, f.columns, 0))) continue;
         live[s] = 1;
         std::uint32_t j = f.columns;
         for (; j >= together; j -= together)
             FrontColumns<w, n, together>(f, value, j - together).back(own, rest.data());
-        for (; j-- > 0;) FrontColumns<w, n, 1>(f, value, j).back(own, rest.data());
+        while (j-- > 0) FrontColumns<w, n, 1>(f, value, j).back(own, rest.data());
         quiet[s] = quiet[s] && within(own, f.columns, least);
-    }
-    for (std::size_t j = 0; j < size; ++j) {
-        if (!live[front_of[j]]) continue;
-        std::copy_n(x.data() + j * w, w, columns.data() + std::size_t{of_place[j]} * w);
     }
 }
 
 template <std::size_t bytes>
-void solve_with(const Cholesky::Plan& plan, const double* value, std::span<double> columns, double least) {
-    solve_columns<Cholesky::kBatch, bytes / sizeof(double)>(plan, value, columns, least);
+void solve_with(const Cholesky::Plan& plan, const double* value, double* x, std::vector<std::uint8_t>& live,
+                double least) {
+    solve_columns<Cholesky::kBatch, bytes / sizeof(double)>(plan, value, x, live, least);
 }
 #if defined(SINEW_VECTORS)
-SINEW_FOR_AVX2 void solve_avx2(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
-                               double least) {
-    solve_with<kAvx2Vector>(plan, value, columns, least);
+SINEW_FOR_AVX2 void solve_avx2(const Cholesky::Plan& plan, const double* value, double* x,
+                               std::vector<std::uint8_t>& live, double least) {
+    solve_with<kAvx2Vector>(plan, value, x, live, least);
 }
-SINEW_FOR_AVX512 void solve_avx512(const Cholesky::Plan& plan, const double* value, std::span<double> columns,
-                                   double least) {
-    solve_with<kAvx512Vector>(plan, value, columns, least);
+SINEW_FOR_AVX512 void solve_avx512(const Cholesky::Plan& plan, const double* value, double* x,
+                                   std::vector<std::uint8_t>& live, double least) {
+    solve_with<kAvx512Vector>(plan, value, x, live, least);
 }
 const auto solve_best = best_of(solve_with<kAnyVector>, solve_avx2, solve_avx512);
 #else
@@ -669,13 +659,38 @@ const auto solve_best = solve_with<kAnyVector>;
 
 }  // namespace
 
-void Cholesky::solve_batch(std::span<double> columns, double least) const {
-    solve_best(*plan_, value_.get(), columns, least);
+Cholesky::Batch::Batch(const Cholesky& factors)
+    : factors_(&factors), x_(factors.size() * kBatch, 0), live_(factors.plan_->tree.fronts.size(), 0) {}
+
+void Cholesky::Batch::add(std::size_t row, std::size_t column, double value) {
+    const std::uint32_t place = factors_->plan_->place[row];
+    x_[place * kBatch + column] += value;
+    live_[factors_->plan_->front_of[place]] = 1;
+}
+
+void Cholesky::Batch::solve(double least) {
+    solve_best(*factors_->plan_, factors_->value_.get(), x_.data(), live_, least);
+}
+
+const double* Cholesky::Batch::row(std::size_t row) const {
+    const std::uint32_t place = factors_->plan_->place[row];
+    return live_[factors_->plan_->front_of[place]] ? x_.data() + std::size_t{place} * kBatch : nullptr;
+}
+
+void Cholesky::Batch::clear() {
+    for (std::size_t s = 0; s < live_.size(); ++s) {
+        if (!std::exchange(live_[s], 0)) continue;
+        const Front& f = factors_->plan_->tree.fronts[s];
+        std::fill_n(x_.begin() + static_cast<std::ptrdiff_t>(f.first * kBatch), f.columns * kBatch, 0.0);
+    }
 }
 
 std::vector<double> Cholesky::solve(std::span<const double> b) const {
-    std::vector<double> out(b.begin(), b.end());
-    solve_columns<1, 1>(*plan_, value_.get(), out, 0);
+    std::vector<std::uint8_t> live(plan_->tree.fronts.size(), 1);
+    std::vector<double> x(b.size()), out(b.size());
+    for (std::size_t i = 0; i < b.size(); ++i) x[plan_->place[i]] = b[i];
+    solve_columns<1, 1>(*plan_, value_.get(), x.data(), live, 0);
+    for (std::size_t i = 0; i < b.size(); ++i) out[i] = x[plan_->place[i]];
     return out;
 }
 

@@ -50,10 +50,14 @@ TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
     for (std::uint32_t i = 0; i < n; ++i) add(i, i, 0.01);
     const auto cholesky = Cholesky::factor(n, entries);
     ASSERT_TRUE(cholesky.ok()) << cholesky.error().message;
-    std::vector<double> batch(n * Cholesky::kBatch);
-    for (double& v : batch) v = double(random() % 1000) / 100 - 5;
-    const std::vector<double> rhs = batch;
-    cholesky->solve_batch(batch);
+    std::vector<double> rhs(n * Cholesky::kBatch);
+    for (double& v : rhs) v = double(random() % 1000) / 100 - 5;
+    Cholesky::Batch batch(*cholesky);
+    batch.add(n / 2, 3, 7);
+    batch.solve();
+    batch.clear();
+    for (std::size_t i = 0; i < rhs.size(); ++i) batch.add(i / Cholesky::kBatch, i % Cholesky::kBatch, rhs[i]);
+    batch.solve();
     for (std::size_t c = 0; c < Cholesky::kBatch; ++c) {
         std::vector<double> b(n);
         auto equations = dense;
@@ -61,8 +65,8 @@ TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
         const auto expected = eliminate(std::move(equations));
         const std::vector<double> alone = cholesky->solve(b);
         for (std::size_t i = 0; i < n; ++i) {
-            EXPECT_NEAR(batch[i * Cholesky::kBatch + c], expected[i][0], 1e-9 * (1 + std::abs(expected[i][0])));
-            EXPECT_EQ(batch[i * Cholesky::kBatch + c], alone[i]);
+            EXPECT_NEAR(batch.row(i)[c], expected[i][0], 1e-9 * (1 + std::abs(expected[i][0])));
+            EXPECT_EQ(batch.row(i)[c], alone[i]);
         }
     }
 }
@@ -179,20 +183,22 @@ TEST(Cholesky, SkipsWhatIsZero) {
         if (i >= side) entries.push_back({i - side, i, -1});
     }
     const Cholesky cholesky = test::must(Cholesky::factor(n, entries));
-    constexpr std::size_t w = Cholesky::kBatch;
-    std::vector<double> full(n * w, 1.0), local(n * w, 0.0);
-    for (std::size_t i = 0; i < n; ++i) full[i * w] = 0;
-    full[0] = local[0] = 1;
-    std::vector<double> rough = local;
-    cholesky.solve_batch(full);
-    cholesky.solve_batch(local);
-    cholesky.solve_batch(rough, 1e-6);
+    Cholesky::Batch full(cholesky), local(cholesky), rough(cholesky);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = 1; c < Cholesky::kBatch; ++c) full.add(i, c, 1);
+    for (Cholesky::Batch* each : {&full, &local, &rough}) each->add(0, 0, 1);
+    full.solve();
+    local.solve();
+    rough.solve(1e-6);
     std::size_t zeros = 0;
+    const auto value = [](const Cholesky::Batch& of, std::size_t i, std::size_t c) {
+        return of.row(i) ? of.row(i)[c] : 0;
+    };
     for (std::size_t i = 0; i < n; ++i) {
-        EXPECT_EQ(local[i * w], full[i * w]) << i;
-        EXPECT_NEAR(rough[i * w], full[i * w], 1e-6) << i;
-        EXPECT_EQ(local[i * w + 1], 0);
-        zeros += rough[i * w] == 0;
+        EXPECT_EQ(value(local, i, 0), value(full, i, 0)) << i;
+        EXPECT_NEAR(value(rough, i, 0), value(full, i, 0), 1e-6) << i;
+        EXPECT_EQ(value(local, i, 1), 0);
+        zeros += value(rough, i, 0) == 0;
     }
     EXPECT_GT(zeros, n / 2);
 }

@@ -49,8 +49,8 @@ void add_products(Nodes<n> (&sums)[kTogether], const float* x, std::size_t step,
     for (std::size_t c = 0; c < kTogether; ++c) sums[c].add(x[c * step], w);
 }
 
-/// The outputs for kTogether candidates, in vectors of n numbers. `of_joint`: the sums of the first layer over joint
-/// and mesh.
+/// The outputs for kTogether candidates, in vectors of n numbers. `of_joint`: the sums of the first layer over
+/// joint and mesh.
 template <std::size_t n>
 void output(const float* const (&of_joint)[kTogether], const float* pairs, float* out) {
     constexpr std::size_t inputs = Features::kPair, first = InfluenceModel::kFirst;
