@@ -134,6 +134,10 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     const Lists of_batch(slots.size() / batch + 1, task.context, [&](const auto& to) {
         for (std::uint32_t e = 0; e < equation.b.size(); ++e) to(equation.b[e].column / batch, e);
     });
+    // Solutions are read in the order in which they lie in memory.
+    const Lists by_place(equation.size, task.context, [&](const auto& to) {
+        for (std::uint32_t i = 0; i < wanted.size(); ++i) to(factors.place(wanted[i]), i);
+    });
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
     std::vector<Cholesky::Batch> solved(std::min(together, of_batch.size()), Cholesky::Batch(factors));
     for (std::size_t first = 0; first < slots.size(); first += together * batch) {
@@ -146,7 +150,8 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
             }
             solved[b].solve(reading.cut);
         });
-        parallel_for(task.context, wanted.size(), 1024, [&](std::size_t i) {
+        parallel_for(task.context, wanted.size(), 1024, [&](std::size_t k) {
+            const std::uint32_t i = by_place.value[k];
             for (std::size_t b = 0; b < batches; ++b) {
                 const double* const row = solved[b].row(wanted[i]);
                 if (!row || std::all_of(row, row + batch, [&](double w) { return std::abs(w) <= least; })) continue;

@@ -41,6 +41,8 @@ public:
 
     const std::shared_ptr<const Plan>& plan() const { return plan_; }
     std::size_t size() const;
+    /// The place of a row in the order of elimination.
+    std::uint32_t place(std::size_t row) const;
     /// Stored entries of L, including some zeros; 8 bytes each.
     std::size_t nonzeros() const;
 

@@ -535,6 +535,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
 }
 
 std::size_t Cholesky::size() const { return plan_->place.size(); }
+std::uint32_t Cholesky::place(std::size_t row) const { return plan_->place[row]; }
 std::size_t Cholesky::nonzeros() const { return static_cast<std::size_t>(plan_->tree.entries); }
 
 namespace {
@@ -663,7 +664,7 @@ Cholesky::Batch::Batch(const Cholesky& factors)
     : factors_(&factors), x_(factors.size() * kBatch, 0), live_(factors.plan_->tree.fronts.size(), 0) {}
 
 void Cholesky::Batch::add(std::size_t row, std::size_t column, double value) {
-    const std::uint32_t place = factors_->plan_->place[row];
+    const std::size_t place = factors_->place(row);
     x_[place * kBatch + column] += value;
     live_[factors_->plan_->front_of[place]] = 1;
 }
@@ -673,8 +674,8 @@ void Cholesky::Batch::solve(double least) {
 }
 
 const double* Cholesky::Batch::row(std::size_t row) const {
-    const std::uint32_t place = factors_->plan_->place[row];
-    return live_[factors_->plan_->front_of[place]] ? x_.data() + std::size_t{place} * kBatch : nullptr;
+    const std::size_t place = factors_->place(row);
+    return live_[factors_->plan_->front_of[place]] ? x_.data() + place * kBatch : nullptr;
 }
 
 void Cholesky::Batch::clear() {
