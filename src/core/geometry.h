@@ -16,6 +16,9 @@ using Point3 = std::array<double, 3>;
 inline constexpr float kLargestCoordinate = 1e18f;
 
 inline Point3 to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
+inline Vec3 to_vec3(const Point3& p) {
+    return {static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
+}
 
 /// The bounding box of the points that were added. An empty box has sides of -inf.
 struct Box3 {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/geometry.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "deform/affine.h"
@@ -15,12 +16,6 @@ namespace {
 constexpr std::size_t grain = 4096;
 
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
-
-Double3 doubles(const Vec3& p) { return {p.x, p.y, p.z}; }
-
-Vec3 floats(const Double3& p) {
-    return {static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
-}
 
 /// Normalises it; false if its length is zero.
 bool normalise(Double3& d) {
@@ -147,17 +142,17 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
                 for (std::size_t k = 0; k < 12; ++k)
                     blended.m[k] = share == 1 ? whole.m[k] : blended.m[k] + share * (whole.m[k] - blended.m[k]);
             }
-            out.positions[v] = floats(move_point(blended, doubles(surface.positions[v])));
+            out.positions[v] = to_vec3(move_point(blended, to_point(surface.positions[v])));
             if (!finite(out.positions[v]) && lost[chunk] == n) lost[chunk] = v;
             if (!out.normals.empty()) {
-                Double3 normal = move_normal(blended, doubles(surface.normals[v]));
-                if (normalise(normal)) out.normals[v] = floats(normal);
+                Double3 normal = move_normal(blended, to_point(surface.normals[v]));
+                if (normalise(normal)) out.normals[v] = to_vec3(normal);
             }
             if (!out.tangents.empty()) {
                 const auto& t = surface.tangents[v];
                 Double3 tangent = move_direction(blended, {t[0], t[1], t[2]});
                 if (normalise(tangent)) {
-                    const Vec3 f = floats(tangent);
+                    const Vec3 f = to_vec3(tangent);
                     out.tangents[v] = {f.x, f.y, f.z, t[3]};
                 }
             }

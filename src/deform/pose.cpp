@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/bind_frame.h"
+#include "core/geometry.h"
 #include "core/try.h"
 #include "deform/affine.h"
 #include "sinew/deform.h"
@@ -30,7 +31,7 @@ void move_points(std::span<Vec3> points, const Transform& transform) {
     if (transform == Transform{}) return;
     for (Vec3& p : points) {
         const Double3 moved = move_point(transform, {p.x, p.y, p.z});
-        p = {static_cast<float>(moved[0]), static_cast<float>(moved[1]), static_cast<float>(moved[2])};
+        p = to_vec3(moved);
     }
 }
 

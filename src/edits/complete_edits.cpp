@@ -12,13 +12,10 @@ namespace {
 
 Brush mirrored(const Brush& brush, const Symmetry& symmetry) {
     Brush out = brush;
-    const auto back = [](const Point3& p) {
-        return Vec3{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
-    };
     for (Brush::Dab& dab : out.dabs) {
         const Point3 facing = to_point(dab.facing);
-        dab.place = back(EditSurfaceState::mirrored(to_point(dab.place), symmetry));
-        dab.facing = back(facing - 2 * dot(facing, symmetry.normal) * symmetry.normal);
+        dab.place = to_vec3(EditSurfaceState::mirrored(to_point(dab.place), symmetry));
+        dab.facing = to_vec3(facing - 2 * dot(facing, symmetry.normal) * symmetry.normal);
     }
     return out;
 }

@@ -80,8 +80,7 @@ private:
             const double x = ahead(e.a), y = ahead(e.b);
             if ((x > 0) == (y > 0) || x == y) continue;
             const Point3 p = place(e.a) + (x / (x - y)) * (place(e.b) - place(e.a));
-            if (norm(p - here) <= reach)
-                out.push_back({static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])});
+            if (norm(p - here) <= reach) out.push_back(to_vec3(p));
         }
         return out;
     }

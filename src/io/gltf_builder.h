@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base64.h"
+#include "core/geometry.h"
 #include "core/large_pages.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
@@ -30,10 +31,6 @@ inline constexpr int vertices_target = 34962, indices_target = 34963;
 inline std::array<double, 3> direction(const Matrix& a, const Vec3& v) {
     return {a(0, 0) * v.x + a(0, 1) * v.y + a(0, 2) * v.z, a(1, 0) * v.x + a(1, 1) * v.y + a(1, 2) * v.z,
             a(2, 0) * v.x + a(2, 1) * v.y + a(2, 2) * v.z};
-}
-
-inline Vec3 to_vec3(const std::array<double, 3>& v) {
-    return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
 }
 
 /// A unit vector; `otherwise` where there is no direction: glTF requires unit vectors.

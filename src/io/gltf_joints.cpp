@@ -27,8 +27,7 @@ Status read_tail(const Document& document, std::size_t node, const Matrix& m, Jo
     const auto q = transform_point(m, p[0], p[1], p[2]);
     // A bone of length zero keeps that length.
     const bool point = p[0] == 0 && p[1] == 0 && p[2] == 0;
-    joint.tail =
-        point ? joint.position : Vec3{static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
+    joint.tail = point ? joint.position : to_vec3(q);
     if (!std::isfinite(joint.tail->x) || !std::isfinite(joint.tail->y) || !std::isfinite(joint.tail->z))
         return document.error(place + " has a position that is not finite");
     return Done{};

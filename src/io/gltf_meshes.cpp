@@ -212,7 +212,7 @@ void MeshReader::add_positions(const Elements& elements, const Matrix& to_scene,
         Vec3 p{values[3 * i], values[3 * i + 1], values[3 * i + 2]};
         if (moved) {
             const auto q = transform_point(to_scene, p.x, p.y, p.z);
-            p = {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
+            p = to_vec3(q);
         }
         if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
             // Without a triangle it does not matter where it is; finish() looks.

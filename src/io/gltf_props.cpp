@@ -88,7 +88,7 @@ private:
         const std::vector<float> at = as_floats(*positions, positions->normalized);
         for (std::size_t v = 0; v < positions->count; ++v) {
             const auto p = transform_point(place, at[3 * v], at[3 * v + 1], at[3 * v + 2]);
-            const Vec3 q{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
+            const Vec3 q = to_vec3(p);
             if (!std::isfinite(q.x + q.y + q.z)) return false;
             out.positions.push_back(q);
         }

@@ -91,13 +91,12 @@ private:
         Joint joint;
         joint.name = name;
         joint.parent = parent.empty() ? -1 : number_.at(parent);
-        joint.position = {static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])};
+        joint.position = to_vec3(at);
         number_[name] = static_cast<int>(rig_.skeleton.joints.size());
         rig_.skeleton.joints.push_back(std::move(joint));
     }
     void set_tail(const std::string& name, const Point3& at) {
-        rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].tail =
-            Vec3{static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])};
+        rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].tail = to_vec3(at);
     }
     const Joint& joint_called(const std::string& name) const {
         return rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))];

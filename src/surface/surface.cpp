@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -21,21 +22,22 @@ constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the m
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
 constexpr double kLeastMass = 1e-4;  // relative to the mean
 
-struct Cotangents {
+struct Measured {
     double area;
     std::array<double, 3> cot;  // at the corners
+    Point3 normal{};            // outward, of length 1 or 0
 };
 
 // From the side lengths opposite to the corners, which must satisfy the strict triangle inequality. Kahan's stable
 // form of Heron's formula.
-Cotangents cotangents(const std::array<double, 3>& opposite) {
+Measured cotangents(const std::array<double, 3>& opposite) {
     const auto [x, y, z] = opposite;
     const double longest = std::max({x, y, z}), shortest = std::min({x, y, z}),
                  middle = std::max(std::min(x, y), std::min(std::max(x, y), z));
     const double inside = (longest + (middle + shortest)) * (shortest - (longest - middle)) *
                           (shortest + (longest - middle)) * (longest + (middle - shortest));
     const double area = std::sqrt(std::max(inside, 0.0)) / 4;
-    Cotangents out{area, {}};
+    Measured out{area, {}};
     for (std::size_t k = 0; k < 3; ++k) {
         const double a = opposite[k], b = opposite[(k + 1) % 3], c = opposite[(k + 2) % 3];
         const double twice = b * b + c * c - a * a;  // 2 b c cos
@@ -117,6 +119,9 @@ private:
                     for (std::size_t k = 0; k < 3; ++k)
                         most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
                     measured_[t] = cotangents({l[0] + added, l[1] + added, l[2] + added});
+                    const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
+                    if (const double twice_area = norm(f); twice_area > 0)
+                        measured_[t].normal = ((topology_.turned[t] ? -1 : 1) / twice_area) * f;
                 }
                 missing[chunk] = most;
             });
@@ -166,13 +171,6 @@ private:
         release(measured_), release(corners_), release(around_);  // edges take their memory
         out_.edges = join(std::move(edges), context_);
     }
-    /// The normal of a triangle, of length 1 or 0. Stored, normals would take as much memory as what is measured.
-    Point3 face(std::uint32_t t) const {
-        const auto p = positions(t);
-        const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
-        const double twice_area = norm(f);
-        return twice_area > 0 ? ((topology_.turned[t] ? -1 : 1) / twice_area) * f : Point3{};
-    }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     void sum_at_node(std::uint32_t node, LargeVector<MeshSurface::Edge>& edges) {
         const auto first = static_cast<std::ptrdiff_t>(edges.size());
@@ -191,7 +189,7 @@ private:
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;
-            const Cotangents& m = measured_[t];
+            const Measured& m = measured_[t];
             const Triangle& c = corners_[t];
             const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
             // The side to each other corner lies opposite to the third one.
@@ -200,7 +198,7 @@ private:
             add_edge(c[other], m.cot[one] / 2);
             if (collapsed(c)) continue;
             mass += m.area / 3;
-            if (const Point3 f = face(t); f != Point3{}) normal = normal + std::atan2(1.0, m.cot[k]) * f;
+            normal = normal + (std::numbers::pi / 2 - std::atan(m.cot[k])) * m.normal;
         }
         std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
         out_.mass[node] = mass;
@@ -229,7 +227,7 @@ private:
     Context* const context_;
     MeshSurface out_;
     LargeVector<Triangle> corners_;  // nodes of each triangle
-    LargeVector<Cotangents> measured_;
+    LargeVector<Measured> measured_;
     Lists around_;                       // the triangles around each node, ascending
     std::optional<DisjointSets> parts_;  // of nodes
 };

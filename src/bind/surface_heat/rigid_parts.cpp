@@ -56,7 +56,7 @@ std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& pa
         for (int k = 0; k < steps; ++k) {
             const Point3 p = head + ((k + 0.5) / steps) * to_tail;
             if (!part.box.holds(p)) continue;
-            const Vec3 at{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
+            const Vec3 at = to_vec3(p);
             inside += std::abs(winding(at)) > kInside;
         }
         if (inside == 0) continue;
