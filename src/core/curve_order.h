@@ -13,8 +13,9 @@ namespace sinew {
 /// bits; points of a cell in ascending order. O(points); the same on any number of threads.
 struct CurveOrder {
     LargeVector<std::uint32_t> point;  ///< in order
-    LargeVector<std::uint32_t> cell;   ///< of each point: its number along the curve
+    LargeVector<std::uint32_t> cell;   ///< of each of these: its number along the curve
 
+    /// `place`: of a point; asked twice.
     CurveOrder(std::size_t points, int bits, const std::function<Point3(std::size_t)>& place, Context* context);
 };
 

@@ -106,7 +106,7 @@ TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Tria
     positions_.assign(positions.begin(), positions.end());
     const auto leaves = static_cast<std::uint32_t>((order_.size() + kLeaf - 1) / kLeaf);
     std::vector<std::uint32_t> leaf_key(leaves);
-    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = curve.cell[order_[leaf * kLeaf]];
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = curve.cell[leaf * kLeaf];
     nodes_.resize(leaves - 1);
     const Builder builder{*this, leaf_key};
     constexpr int depth = 6;
