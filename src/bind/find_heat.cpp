@@ -178,7 +178,7 @@ struct Sight {
         const double unit = task.unit;
         const Point3 from = p - (kInward * unit) * mesh.surface.normal[node];
         const Point3 to = segment.point_of(segment.beside(p));
-        return !mesh.tree.blocked(from, to, mesh.surface.vertex_of[node], kSlack * unit) &&
+        return !mesh.tree.blocked(from, to, node, kSlack * unit) &&
                (!volume || volume->is_clear(part(node), from, to));
     }
 

@@ -280,18 +280,28 @@ void store_rows(const Task& task, const MeshSurface& surface, const Unknowns& un
     });
 }
 
+namespace {
+
+LargeVector<Vec3> node_positions(const Task& task, const MeshSurface& surface) {
+    LargeVector<Vec3> out(surface.nodes());
+    parallel_for(task.context, out.size(), 4096,
+                 [&](std::size_t node) { out[node] = task.mesh.positions[surface.vertex_of[node]]; });
+    return out;
+}
+
+LargeVector<Triangle> node_triangles(const Task& task, const MeshSurface& surface) {
+    LargeVector<Triangle> out(task.mesh.triangles.size());
+    parallel_for(task.context, out.size(), 4096, [&](std::size_t t) {
+        for (std::size_t k = 0; k < 3; ++k) out[t][k] = surface.node_of[task.mesh.triangles[t][k]];
+    });
+    return out;
+}
+
+}  // namespace
+
 WeldedSurface::WeldedSurface(const Task& task)
     : surface(task.clock.run("surface", [&] { return build_surface(task.mesh, task.topology, task.context); })),
-      tree(
-          task.mesh.positions,
-          [&] {
-              LargeVector<Triangle> welded(task.mesh.triangles.size());
-              parallel_for(task.context, welded.size(), 4096, [&](std::size_t t) {
-                  for (std::size_t k = 0; k < 3; ++k) welded[t][k] = task.topology.weld[task.mesh.triangles[t][k]];
-              });
-              return welded;
-          }(),
-          task.context) {}
+      tree(node_positions(task, surface), node_triangles(task, surface), task.context) {}
 
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),

@@ -31,7 +31,7 @@ struct KeptSight;
 /// The least distance of a bone, as a share of the longest side of the mesh.
 constexpr double kNearestBone = 1e-4;
 
-/// The surface of the task's mesh, timed as "surface", and the triangles between welded vertices.
+/// The surface of the task's mesh, timed as "surface", and the triangles between its nodes.
 struct WeldedSurface {
     MeshSurface surface;
     TriangleTree tree;
