@@ -104,6 +104,9 @@ struct Sight {
         return segment.space.distance(p, at) / facing + task.options.overshoot * beyond;
     }
 
+    /// Bones and their distances.
+    using Distances = std::vector<std::pair<std::uint32_t, double>>;
+
     /// The bones that are nearest to a point, for points near it.
     struct NearBones {
         Point3 place;
@@ -146,31 +149,34 @@ struct Sight {
         return {nearest, other};
     }
 
-    /// The joints whose bones are nearest to a node, visible or not, or nothing if they are not all `seen`. A bone
-    /// cannot be nearer than its straight distance, and that differs from the one at `near.place` by no more than
-    /// the way from there.
+    /// The joints whose bones are nearest to a node, visible or not, or nothing if they are not all `seen`.
+    /// `bones`: scratch.
     template <typename IsSeen>
-    std::optional<NodeHeat> nearest_seen(std::uint32_t node, const NearBones& near, const IsSeen& seen) const {
-        const Point3 p = place(node);
-        const double way = norm(p - near.place);
-        std::array<double, kNearBones> own;
+    std::optional<NodeHeat> nearest_seen(std::uint32_t node, const NearBones& near, const IsSeen& seen,
+                                         Distances& bones) const {
         NodeHeat out;
-        out.distance = INFINITY;
-        std::size_t known = 0;
-        for (; known < near.count; ++known) {
-            const auto& [straight, s] = near.bone[known];
-            if (straight - way > (1 + kTie) * out.distance) break;
-            if (known + 1 == kNearBones && near.count < segments.size()) return {};  // there may be more
-            own[known] = distance(p, node, segments[s]);
-            out.distance = std::min(out.distance, own[known]);
-        }
-        for (std::size_t k = 0; k < known; ++k) {
-            if (own[k] > (1 + kTie) * out.distance) continue;
-            const std::uint32_t slot = segments[near.bone[k].segment].slot;
-            if (!seen(slot)) return {};
-            out.add(slot);
+        out.distance = find_nearest(node, near, bones);
+        for (const auto& [s, distance] : bones) {
+            if (distance > (1 + kTie) * out.distance) continue;
+            if (!seen(segments[s].slot)) return {};
+            out.add(segments[s].slot);
         }
         return out;
+    }
+    /// The other find_nearest, from the bones near a point nearby. A bone cannot be nearer than its straight
+    /// distance, and that differs from the one at `near.place` by no more than the way from there.
+    double find_nearest(std::uint32_t node, const NearBones& near, Distances& found) const {
+        const Point3 p = place(node);
+        const double way = norm(p - near.place);
+        double least = INFINITY;
+        found.clear();
+        for (std::size_t k = 0; k < near.count; ++k) {
+            const auto& [straight, s] = near.bone[k];
+            if (straight - way > (1 + kTie) * least) return least;
+            found.emplace_back(s, distance(p, node, segments[s]));
+            least = std::min(least, found.back().second);
+        }
+        return near.count == segments.size() ? least : find_nearest(p, node, {}, found);
     }
 
     bool is_visible(const Point3& p, std::uint32_t node, const Segment& segment) const {
@@ -181,9 +187,6 @@ struct Sight {
         return !mesh.tree.blocked(from, to, node, kSlack * unit) &&
                (!volume || volume->is_clear(part(node), from, to));
     }
-
-    /// Bones and their distances.
-    using Distances = std::vector<std::pair<std::uint32_t, double>>;
 
     /// Finds all bones that are as near as the nearest one, in ascending order, and maybe others; not those of
     /// these joints. Returns the distance of the nearest.
@@ -387,7 +390,7 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& un
             });
         };
         if (alike && all(sees)) {
-            if (const auto same = sight.nearest_seen(node, near[around.of[0]], seen)) {
+            if (const auto same = sight.nearest_seen(node, near[around.of[0]], seen, scratch)) {
                 out[i] = *same;
                 return;
             }

@@ -39,8 +39,8 @@ public:
     bool blocked(const Point3& a, const Point3& b, std::uint32_t vertex, double slack) const;
 
 private:
-    /// A range of leaves that is divided in two. A child is a node, or a leaf with kLeafBit.
-    struct Node {
+    /// A range of leaves that is divided in two. A child is a node, or a leaf with kLeafBit. A line of the cache.
+    struct alignas(64) Node {
         std::array<std::array<float, 2>, 3> low, high;  // by axis: of the boxes of both children
         std::array<std::uint32_t, 2> child;
     };
