@@ -16,10 +16,11 @@ namespace {
 using Stencil = CoarseSurface::Stencil;
 
 constexpr std::uint32_t kNone = MeshSurface::none;
-constexpr std::size_t kFew = 3000;  // nodes: a surface with fewer has no coarse ones
-constexpr double kSpacing = 0.25;   // of the values of a coarse surface, in lengths over which fields change
-constexpr double kOnCell = 0.1;     // of the side of a cell: nodes so near that lie over it read from it
-constexpr double kOneSide = 0.85;   // the least cosine between the normals of a cluster's nodes and its centre
+constexpr std::size_t kFew = 3000;    // nodes: a surface with fewer has no coarse ones
+constexpr double kSpacing = 0.25;     // of the values of a coarse surface, in lengths over which fields change
+constexpr double kOnCell = 0.1;       // of the side of a cell: nodes so near that lie over it read from it
+constexpr float kLeastShare = 1e-3f;  // smaller ones are 0: nodes on a side of a cell do not join its third corner
+constexpr double kOneSide = 0.85;     // the least cosine between the normals of a cluster's nodes and its centre
 
 /// The cells at each node.
 Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes, Context* context) {
@@ -184,6 +185,9 @@ Stencil interpolate(const Fine& fine, const Clusters& clusters, const std::vecto
                 break;
         }
     }
+    float sum = 0;
+    for (float& share : out.share) sum += share = share < kLeastShare ? 0 : share;
+    for (float& share : out.share) share /= sum;
     return out;
 }
 
