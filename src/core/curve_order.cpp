@@ -15,17 +15,18 @@ constexpr std::size_t kTogether = 1 << 16, kMostDigits = 1 << 10;
 /// Sorts by `bits` bits from `shift` on; entries where these are equal keep their order.
 void sort_by_digit(LargeVector<std::uint64_t>& entry, LargeVector<std::uint64_t>& next, int shift, int bits,
                    Context* context) {
-    const std::uint64_t digits = std::uint64_t{1} << bits;
+    const std::size_t digits = std::size_t{1} << bits;
+    const auto digit = [&](std::uint64_t of) { return static_cast<std::size_t>(of >> shift) % digits; };
     std::vector<std::array<std::uint32_t, kMostDigits>> to((entry.size() + kTogether - 1) / kTogether);
     parallel_chunks(context, entry.size(), kTogether, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         to[chunk].fill(0);
-        for (std::size_t i = begin; i < end; ++i) ++to[chunk][(entry[i] >> shift) % digits];
+        for (std::size_t i = begin; i < end; ++i) ++to[chunk][digit(entry[i])];
     });
     std::uint32_t before = 0;
-    for (std::uint64_t d = 0; d < digits; ++d)
+    for (std::size_t d = 0; d < digits; ++d)
         for (auto& of_chunk : to) before += std::exchange(of_chunk[d], before);
     parallel_chunks(context, entry.size(), kTogether, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) next[to[chunk][(entry[i] >> shift) % digits]++] = entry[i];
+        for (std::size_t i = begin; i < end; ++i) next[to[chunk][digit(entry[i])]++] = entry[i];
     });
     entry.swap(next);
 }
