@@ -104,7 +104,7 @@ io::PoseClip clip_of(const snw_animation& animation, std::size_t joints) {
     return clip;
 }
 
-/// Checks that the method and its law read every option that was set explicitly.
+/// Checks that the method and its law read every option whose value is not that of its preset.
 Status check_all_read(const BindOptions& options) {
     const BindOptions usual = preset(options.method);
     for (const BindSetting& setting : bind_settings())

@@ -50,9 +50,10 @@ json look_json(const io::Look& look, json& images) {
     return materials;
 }
 
-Result<json> describe(const snw_model& model, const Skeleton& skeleton) {
+Result<json> describe(const snw_model& model, const Skeleton& skeleton, Context* context) {
     const io::Scene& scene = model.scene;
-    const MeshDefects defects = analyse_mesh(scene.mesh()).defects;
+    const MeshDefects defects = analyse_mesh(scene.mesh(), context).defects;
+    if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while the mesh is analysed"};
     std::size_t deforming = 0;
     for (const Joint& joint : skeleton.joints) deforming += joint.deform;
 
@@ -299,13 +300,14 @@ const uint32_t* snw_model_triangles(const snw_model* model) {
 const float* snw_model_normals(const snw_model* model) { return model ? floats(model->frames.normals) : nullptr; }
 const float* snw_model_uvs(const snw_model* model) { return model ? floats(model->look.uvs) : nullptr; }
 
-snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_bytes** out) {
+snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_context* context,
+                          snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
     return guarded([&]() -> Status {
         SINEW_TRY_LET(const Skeleton skeleton, selected(*model, settings));
-        SINEW_TRY_LET(const json description, describe(*model, skeleton));
+        SINEW_TRY_LET(const json description, describe(*model, skeleton, context_of(context)));
         *out = new_text(compact_text(description));
         return Done{};
     });

@@ -222,7 +222,8 @@ const float* snw_model_uvs(const snw_model* model); /* V × 2, or null */
  *   props       [{"name","joint","material"}]   meshes of the file without a skin; joint: or -1 (snw_model_prop)
  *   vrm         version of VRM: "1.0", "0.x", whose characters look along -z, or ""
  * O(V + T log T). */
-snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_bytes** out);
+snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_context* context,
+                          snw_bytes** out);
 /* A mesh of the file on a node without a skin: a hat, a staff. It is in no binding: a viewer shows it where its
  * node stands. Pointers are valid as long as the model. */
 typedef struct snw_prop {

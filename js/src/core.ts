@@ -611,7 +611,7 @@ export class Core {
   /** The model, with the joints that deform under these settings. */
   describe(settings: Settings): ModelInfo {
     return this.withSettings(settings, (s) => {
-      this.check(this.m._snw_model_json(this.model, s, this.out));
+      this.check(this.m._snw_model_json(this.model, s, 0, this.out));
       return JSON.parse(this.takeText());
     });
   }
@@ -676,7 +676,7 @@ export class Core {
     this.need(this.model, 'open a character first');
     return this.withSettings(settings, (s) => {
       // Which joints deform is a part of the description.
-      this.check(this.m._snw_model_json(this.model, s, this.out));
+      this.check(this.m._snw_model_json(this.model, s, 0, this.out));
       this.takeBytes();
       const at = this.putBytes(bytes);
       try {

@@ -197,7 +197,7 @@ _FUNCTIONS = {
     "snw_model_triangles": (c_void_p, H),
     "snw_model_normals": (c_void_p, H),
     "snw_model_uvs": (c_void_p, H),
-    "snw_model_json": ("status", H, H, OUT),
+    "snw_model_json": ("status", H, H, H, OUT),
     "snw_model_weights": ("status", H, OUT),
     "snw_bind": ("status", H, H, H, OUT),
     "snw_bind_progressive": ("status", H, H, BIND_STEP, c_void_p, H, OUT),

@@ -504,7 +504,7 @@ class Model:
         words = _Settings(options)
         _refuse_ignored(options, "Joints")
         with self._lock:
-            return json_of(lib.model_json, self._handle.value, words.value)
+            return json_of(lib.model_json, self._handle.value, words.value, None)
 
     @property
     def joints(self):

@@ -15,6 +15,7 @@ import time
 import unittest
 
 import cli
+import glb
 import make
 import support
 
@@ -105,6 +106,20 @@ class Batch(BatchCase):
         self.batch("--retry", "--memory", "8", "--jobs", "2", code=1, after=("--", "--resolution", "128"))
         last = {line["input"]: line["outcome"] for line in self.lines()[4:]}
         self.assertEqual(last["in/q.glb"], "memory")
+
+    def test_a_file_above_its_part_of_the_memory_runs_alone(self):
+        """The reader's own words for a lack of memory, not those of the estimate."""
+        doc = glb.Doc(self.models / "a.glb")
+        data = bytearray(doc.buffers[0]) + bytes(25_000_000)
+        doc.json["buffers"][0]["byteLength"] = len(data)
+        (self.models / "a.glb").write_bytes(make.packed(doc.json, data))
+        words = ("--jobs", "4", "--retry")
+        for memory, code, outcome in ("20", 1, "memory"), ("80", 0, "done"):
+            self.batch(*words, "--memory", memory, code=code, after=("--", "--method", "closest-distance"))
+            last = {line["input"]: line for line in self.lines()}["in/a.glb"]
+            self.assertEqual(last["outcome"], outcome, last)
+        first = next(line for line in self.lines() if line["input"] == "in/a.glb")
+        self.assertRegex(first["message"], "larger than the limit of 20 MB")
 
     def test_shards_and_commands_cover_the_list(self):
         for part in ("1/2", "2/2"):

@@ -311,7 +311,7 @@ int main(void) {
     double found[24], wanted[24];
     CHECK(snw_model_open(snw_bytes_data(moving), snw_bytes_size(moving), "bend.glb", NULL, NULL, 0, NULL,
                          &played) == SNW_OK);
-    CHECK(snw_model_json(played, settings, &info) == SNW_OK);
+    CHECK(snw_model_json(played, settings, NULL, &info) == SNW_OK);
     CHECK(strstr((const char*)snw_bytes_data(info), "\"name\":\"bend\""));
     for (int at = 0; at < 3; ++at) {
         CHECK(snw_clip_matrices(played, 0, at, found) == SNW_OK);

@@ -267,7 +267,7 @@ struct Session {
                 return texts.take(status, text);
             }
             case 1: {
-                const snw_status status = snw_model_json(model, settings.any(in), &text);
+                const snw_status status = snw_model_json(model, settings.any(in), contexts.any(in), &text);
                 return texts.take(status, text);
             }
             case 2:

@@ -229,7 +229,7 @@ TEST(Arrays, RestMatricesGivePlacesAndAxes) {
     arrays.arrays.heads = nullptr;
     const Owned<snw_model> by_rest = arrays.open();
     const auto s = settings();
-    const auto text = made<snw_bytes>([&](auto o) { return snw_model_json(by_rest.get(), s.get(), o); });
+    const auto text = made<snw_bytes>([&](auto o) { return snw_model_json(by_rest.get(), s.get(), nullptr, o); });
     const std::string json(reinterpret_cast<const char*>(snw_bytes_data(text.get())), snw_bytes_size(text.get()));
     // x of the joint lies along -z of the space, z of it along x also where the matrix was mirrored.
     EXPECT_NE(json.find("\"axes\":[[0.0,0.0,-1.0],[0.0,1.0,0.0],[1.0,"), std::string::npos) << json.substr(0, 600);

@@ -126,7 +126,7 @@ TEST(FullMemory, JsonEndsNoHost) {
     injure_maker<snw_bytes>("snw_settings_json", snw_bytes_free, snw_settings_json);
     injure_maker<snw_bytes>("snw_rig_templates", snw_bytes_free, snw_rig_templates);
     injure_maker<snw_bytes>("snw_model_json", snw_bytes_free,
-                            [&](snw_bytes** out) { return snw_model_json(model, settings, out); });
+                            [&](snw_bytes** out) { return snw_model_json(model, settings, nullptr, out); });
     injure_maker<snw_bytes>("snw_binding_report", snw_bytes_free,
                             [&](snw_bytes** out) { return snw_binding_report(binding, made, settings, out); });
     injure_maker<snw_bytes>("snw_standard_poses", snw_bytes_free,

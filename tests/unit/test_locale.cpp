@@ -104,7 +104,7 @@ std::map<std::string, std::string> results(const Character& c, const std::string
     const auto weights = made<snw_weights>(snw_weights_free, [&](auto o) {
         return snw_weights_of(binding.get(), model.get(), settings.get(), nullptr, 0, nullptr, nullptr, o);
     });
-    out["model"] = text([&](auto o) { return snw_model_json(model.get(), settings.get(), o); });
+    out["model"] = text([&](auto o) { return snw_model_json(model.get(), settings.get(), nullptr, o); });
     auto report = nlohmann::json::parse(
         text([&](auto o) { return snw_binding_report(binding.get(), model.get(), settings.get(), o); }));
     out["options"] = report.at("options").dump();

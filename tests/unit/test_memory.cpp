@@ -42,8 +42,9 @@ double status_bytes(const std::string& name) {
     return -1;
 }
 
-// Peak increase of resident memory by a bind on one thread; negative if it cannot be measured.
-double peak_of(const Character& c, const BindOptions& options) {
+// Peak increase of resident memory by a bind on one thread; negative if it cannot be measured. With a limit, that
+// of a bind that is refused.
+double peak_of(const Character& c, const BindOptions& options, std::size_t limit = 0) {
     int ends[2];
     if (pipe(ends) != 0) return -1;
     malloc_trim(0);
@@ -56,8 +57,9 @@ double peak_of(const Character& c, const BindOptions& options) {
         if (before > 0 && status_bytes("VmHWM") < before + (4 << 20)) {
             Context context;
             context.threads = 1;
+            context.memory_limit = limit;
             const Result<Binding> bound = bind(c.mesh(), c.skeleton, options, &context);
-            grown = bound ? status_bytes("VmHWM") - before : -2;
+            grown = bound.ok() == (limit == 0) ? status_bytes("VmHWM") - before : -2;
         }
         const auto written = write(ends[1], &grown, sizeof grown);
         _exit(written == sizeof grown ? 0 : 1);
@@ -87,7 +89,7 @@ bool repeated_alone() {
     return true;
 }
 #else
-double peak_of(const Character&, const BindOptions&) { return -1; }
+double peak_of(const Character&, const BindOptions&, std::size_t = 0) { return -1; }
 bool repeated_alone() { return false; }
 #endif
 
@@ -234,6 +236,21 @@ TEST(Memory, MethodsWithoutAVolumeStayWithinTheEstimate) {
     }
     PixelMask mask{512, 512, std::vector<std::uint8_t>(512 * 512, 1), {-1.5, -0.5}, 3.0 / 512};
     expect_bounds(flat, {Method::pixel_geodesic, 512}, &mask);
+}
+
+// The estimate voxelizes, too: where that would exceed the limit, it is refused before.
+TEST(Memory, TheEstimateItselfKeepsToTheLimit) {
+    if (repeated_alone()) return;
+    const Character c = character("biped", 2);
+    constexpr std::size_t limit = 2 << 20;
+    ASSERT_GT(60 * c.triangles.size(), 4 * limit);
+    BindOptions options = preset(Method::geodesic_voxel);
+    options.voxels.resolution = 256;
+    options.domain = DomainKind::uniform;  // its voxels are counted
+    const double peak = peak_of(c, options, limit);
+    if (peak == -1) GTEST_SKIP() << "this system does not report the peak of a process";
+    ASSERT_GE(peak, 0);
+    EXPECT_LT(peak, 4.0 * limit);
 }
 
 // Every method checks the limit first, and suggests a resolution that fits if there is one.

@@ -68,8 +68,8 @@ void read_all(const snw_model* model) {
         EXPECT_EQ(call(&out), SNW_OK) << snw_error();
         snw_bytes_free(out);
     };
-    text([&](auto out) { return snw_model_json(model, all, out); });
-    text([&](auto out) { return snw_model_json(model, nullptr, out); });
+    text([&](auto out) { return snw_model_json(model, all, nullptr, out); });
+    text([&](auto out) { return snw_model_json(model, nullptr, nullptr, out); });
     text([&](auto out) { return snw_volume(model, all, 1u << 20, nullptr, out); });
     text([&](auto out) { return snw_defects(model, nullptr, nullptr, out); });
     std::vector<std::uint8_t> marked(triangles);
@@ -128,7 +128,7 @@ TEST(Reading, InCallbacksDoesNotChangeTheBind) {
     const snw_progress read = [](const char*, double, void* user) {
         const Asked& a = *static_cast<Asked*>(user);
         snw_bytes* text = nullptr;
-        EXPECT_EQ(snw_model_json(a.h.model, nullptr, &text), SNW_OK);
+        EXPECT_EQ(snw_model_json(a.h.model, nullptr, nullptr, &text), SNW_OK);
         snw_bytes_free(text);
     };
     // Calls that change the model are refused, and say so.

@@ -174,7 +174,7 @@ TEST(Capi, DescribesTheModel) {
     Model model;
     open(model);
     Bytes said;
-    ASSERT_EQ(snw_model_json(model, nullptr, said.out()), SNW_OK) << snw_error();
+    ASSERT_EQ(snw_model_json(model, nullptr, nullptr, said.out()), SNW_OK) << snw_error();
     const json j = json::parse(text(said));
     EXPECT_EQ(j["counts"]["vertices"], 8);
     EXPECT_EQ(j["counts"]["parts"], 1);
@@ -186,6 +186,14 @@ TEST(Capi, DescribesTheModel) {
     EXPECT_EQ(j["primitives"][0]["triangle_count"], 12);
     EXPECT_EQ(j["weights"], false);
     EXPECT_EQ(j["clips"].size(), 0u);
+
+    snw_context* context = nullptr;
+    ASSERT_EQ(snw_context_new(&context), SNW_OK);
+    snw_cancel(context);
+    Bytes none;
+    EXPECT_EQ(snw_model_json(model, nullptr, context, none.out()), SNW_CANCELLED);
+    EXPECT_EQ(snw_bytes_size(none), 0u);
+    snw_context_free(context);
 }
 
 TEST(Capi, SettingsAreTheOnesOfTheCommandLine) {

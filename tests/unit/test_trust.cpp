@@ -121,7 +121,7 @@ TEST(Trust, FarTrianglesChangeNoDistanceAndNoVolume) {
         EXPECT_EQ(snw_settings_set(settings, "resolution", "64"), SNW_OK);
         EXPECT_EQ(snw_settings_set(settings, "deform-from", "all"), SNW_OK);
         snw_bytes* json = nullptr;
-        EXPECT_EQ(snw_model_json(model, settings, &json), SNW_OK) << snw_error();
+        EXPECT_EQ(snw_model_json(model, settings, nullptr, &json), SNW_OK) << snw_error();
         snw_bytes_free(json);
         EXPECT_EQ(snw_volume(model, settings, 1u << 20, nullptr, &out), SNW_OK) << snw_error();
         const std::string leaves(reinterpret_cast<const char*>(snw_bytes_data(out)), snw_bytes_size(out));
