@@ -155,7 +155,9 @@ Status count_intersections(const io::Scene& scene, BindRun& run, Intersections& 
     return Done{};
 }
 
-void describe_run(const BindArguments& args, BindRun& run) {
+void describe_run(const BindArguments& args, const io::Scene& scene, const io::SaveReport& saved,
+                  const std::vector<bool>& locked, BindRun& run) {
+    run.scene = &scene;
     run.input = args.input;
     run.output = args.output;
     run.options = args.options;
@@ -163,6 +165,10 @@ void describe_run(const BindArguments& args, BindRun& run) {
     run.weight_format = args.save.weight_format;
     run.threads = args.threads;
     run.binding_seconds = args.reuse_seconds;
+    run.notes = saved.notes;
+    if (args.edits.only_missing)
+        run.notes.push_back(fmt::format("{} of {} vertices keep the weights of the file (--only-missing)",
+                                        std::count(locked.begin(), locked.end(), true), scene.positions.size()));
 }
 
 Result<int> run_bind(BindArguments args) {
@@ -224,16 +230,8 @@ Result<int> run_bind(BindArguments args) {
         SINEW_TRY_LET(io::SaveReport saved, add_bind_outputs(args, scene, *weights, *binding, batch));
         run.save_seconds = seconds_since(start);
 
-        describe_run(args, run);
-        run.notes = saved.notes;
-        if (args.edits.only_missing) {
-            const std::vector<bool>& locked = adjustments.locks.vertices;
-            run.notes.push_back(fmt::format("{} of {} vertices keep the weights of the file (--only-missing)",
-                                            std::count(locked.begin(), locked.end(), true),
-                                            scene.positions.size()));
-        }
+        describe_run(args, scene, saved, adjustments.locks.vertices, run);
         run.edits = edit_lines(adjustments, edited);
-        run.scene = &scene;
         run.binding = &*binding;
         run.total_seconds = seconds_since(start_of_all) + args.reuse_seconds;
         report = make_report(run);

@@ -71,6 +71,39 @@ Places places_of(const io::Scene& scene, bool shown) {
     return out;
 }
 
+/// Adds to the notes what differs between the joints of two files.
+void note_joints(const io::Scene& ours, const Places& our_places, const io::Scene& theirs,
+                 const Places& their_places, const JointMatch& match, const std::string& other,
+                 std::vector<std::string>& notes) {
+    if (!match.same_list) notes.push_back("the lists of joints differ: joints are matched by name");
+    const std::vector<double> use = joint_use(*theirs.weights, theirs.skeleton.joints.size());
+    std::size_t used = 0, moved = 0;
+    std::string first_moved;
+    for (std::size_t j = 0; j < theirs.skeleton.joints.size(); ++j) {
+        const std::uint32_t at = match.joint_of[j];
+        if (at >= ours.skeleton.joints.size()) {
+            used += use[j] > 0;
+            continue;
+        }
+        const Vec3 &p = our_places.joints[at], &q = their_places.joints[j];
+        if (largest_distance({&p, 1}, {&q, 1}) > 1e-3 * our_places.side && moved++ == 0)
+            first_moved = ours.skeleton.joints[at].name;
+    }
+    if (!match.only_other.empty())
+        notes.push_back(
+            fmt::format("{} joints of {} are not in the reference, {} of them with weight: they count as "
+                        "joints that the reference does not use",
+                        match.only_other.size(), other, used));
+    if (!match.only_reference.empty())
+        notes.push_back(
+            fmt::format("{} joints of the reference are not in {}", match.only_reference.size(), other));
+    if (moved)
+        notes.push_back(
+            fmt::format("{} joints have other positions in {} (first: '{}'): poses use the positions "
+                        "of the reference",
+                        moved, other, first_moved));
+}
+
 Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArguments& args,
                                    std::vector<std::string>& notes, Context& context) {
     ComparedBinding out;
@@ -114,33 +147,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
     out.files = io::external_files(loaded);
 
     out.match = match_joints(scene.skeleton, loaded.skeleton);
-    if (!out.match.same_list) notes.push_back("the lists of joints differ: joints are matched by name");
-    const std::vector<double> use = joint_use(*loaded.weights, loaded.skeleton.joints.size());
-    std::size_t used = 0, moved = 0;
-    std::string first_moved;
-    for (std::size_t j = 0; j < loaded.skeleton.joints.size(); ++j) {
-        const std::uint32_t at = out.match.joint_of[j];
-        if (at >= scene.skeleton.joints.size()) {
-            used += use[j] > 0;
-            continue;
-        }
-        const Vec3 &p = ours.joints[at], &q = theirs.joints[j];
-        if (largest_distance({&p, 1}, {&q, 1}) > 1e-3 * side && moved++ == 0)
-            first_moved = scene.skeleton.joints[at].name;
-    }
-    if (!out.match.only_other.empty())
-        notes.push_back(
-            fmt::format("{} joints of {} are not in the reference, {} of them with weight: they count as "
-                        "joints that the reference does not use",
-                        out.match.only_other.size(), args.other, used));
-    if (!out.match.only_reference.empty())
-        notes.push_back(
-            fmt::format("{} joints of the reference are not in {}", out.match.only_reference.size(), args.other));
-    if (moved)
-        notes.push_back(
-            fmt::format("{} joints have other positions in {} (first: '{}'): poses use the positions "
-                        "of the reference",
-                        moved, args.other, first_moved));
+    note_joints(scene, ours, loaded, theirs, out.match, args.other, notes);
     SINEW_TRY_LET(out.weights, renumber(*loaded.weights, out.match.joint_of));
     if (matched) {
         std::vector<std::uint32_t> counts;

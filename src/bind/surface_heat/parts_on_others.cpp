@@ -11,6 +11,17 @@ namespace {
 
 using Shares = std::map<std::uint32_t, double>;  // by joint
 
+// Adds a row, whose sum becomes `share`.
+void add_row(const SetRows& rows, std::uint32_t i, double share, Shares& to) {
+    double sum = 0;
+    for (std::size_t k = 0; k < rows.kept[i]; ++k)
+        sum += static_cast<double>(rows.entries[i * rows.width + k].first);
+    for (std::size_t k = 0; k < rows.kept[i]; ++k) {
+        const auto& [strength, joint] = rows.entries[i * rows.width + k];
+        to[joint] += share * static_cast<double>(strength) / sum;
+    }
+}
+
 }  // namespace
 
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
@@ -62,22 +73,14 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         on_other[part] = 1;
     });
 
-    const auto add_row = [&](std::uint32_t i, double share, Shares& to) {
-        double sum = 0;
-        for (std::size_t k = 0; k < rows.kept[i]; ++k)
-            sum += static_cast<double>(rows.entries[i * rows.width + k].first);
-        for (std::size_t k = 0; k < rows.kept[i]; ++k) {
-            const auto& [strength, joint] = rows.entries[i * rows.width + k];
-            to[joint] += share * static_cast<double>(strength) / sum;
-        }
-    };
     const auto add_beneath = [&](std::uint32_t i, Shares& to) {
         const Triangle& t = mesh.triangles[beneath[i].triangle];
         for (std::size_t k = 0; k < 3; ++k) {
             const CoarseSurface::Stencil around = rows_at(t[k]);
             const double share = rows.count[i] * beneath[i].share[k];
             for (std::size_t c = 0; c < 3; ++c)
-                if (around.share[c] > 0) add_row(around.of[c], share * static_cast<double>(around.share[c]), to);
+                if (around.share[c] > 0)
+                    add_row(rows, around.of[c], share * static_cast<double>(around.share[c]), to);
         }
     };
     for (const std::uint32_t part : order) {
