@@ -23,6 +23,7 @@
 #include <climits>
 #include <cmath>
 
+#include "core/lists.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "domain/lattice.h"
@@ -32,9 +33,8 @@
 namespace sinew {
 namespace {
 
-constexpr int kBits = 128;                             // slices per pixel of the picture
-constexpr int kSubpixelBits = 9;                       // of a lattice of 1/512
-constexpr std::size_t kListed = std::size_t{1} << 18;  // triangles in a buffer of indices, unless one slab has more
+constexpr int kBits = 128;        // slices per pixel of the picture
+constexpr int kSubpixelBits = 9;  // of a lattice of 1/512
 static_assert(kVoxel == 1 << kSubpixelBits);
 
 // Corners in window coordinates, exactly: all factors are powers of two.
@@ -106,76 +106,39 @@ layout(location = 0) out uvec4 slices;
 void main() { slices = uvec4(-(texelFetch(picked, ivec2(gl_FragCoord.xy) / samples, 0).w >> 31)); }
 )";
 
-// Triangles by the slabs that they intersect. Slab s lies between the planes of slices s - 1 and s; slab 0 below
-// the first plane, slab r above the last.
+// The triangles between the planes of a slice and of the one before it, slice by slice, as a view along `axis`
+// draws them: those that end are dropped, those that begin are added.
 class Slabs {
 public:
-    Slabs(const Lattice& lattice, int axis) : count_(static_cast<std::size_t>(lattice.resolution) + 1) {
-        reach_.reserve(lattice.triangles.size());
-        std::vector<std::ptrdiff_t> change(count_.size() + 1);
-        for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
+    using Corners = std::array<std::uint32_t, 3>;
+
+    Slabs(const Lattice& lattice, int axis, bool from_above) : last_(lattice.triangles.size()) {
+        const int r = lattice.resolution;
+        std::vector<std::uint16_t> first(last_.size());
+        const auto slab_of = [](std::int32_t w) { return floor_div(w - kCentre, kVoxel) + 1; };
+        for (std::size_t t = 0; t < last_.size(); ++t) {
             const auto p = lattice.outward(t);
-            const auto [least, most] = std::minmax({p[0].c[axis], p[1].c[axis], p[2].c[axis]});
-            reach_.push_back({slab(least), slab(most)});
-            ++change[reach_.back().first];
-            --change[reach_.back().last + 1];
+            const auto [low, high] = std::minmax({p[0].c[axis], p[1].c[axis], p[2].c[axis]});
+            first[t] = static_cast<std::uint16_t>(from_above ? slab_of(low) : r - slab_of(high));
+            last_[t] = static_cast<std::uint16_t>(from_above ? slab_of(high) : r - slab_of(low));
         }
-        std::ptrdiff_t open = 0;
-        for (std::size_t s = 0; s < count_.size(); ++s) count_[s] = static_cast<std::size_t>(open += change[s]);
+        begins_ = Lists(static_cast<std::size_t>(r) + 1, nullptr, [&](const auto& to) {
+            for (std::uint32_t t = 0; t < first.size(); ++t) to(first[t], t);
+        });
     }
 
-    std::size_t count(int slab) const { return count_[static_cast<std::size_t>(slab)]; }
-
-    // Loads the triangles of a slab into the buffer, and those of neighbours while there is space; returns where
-    // they begin.
-    std::size_t load(int slab, GLuint array) {
-        if (slab < first_ || slab > last_) {
-            first_ = last_ = slab;
-            std::size_t total = count(slab);
-            const int end = static_cast<int>(count_.size()) - 1;
-            // In both directions: one view is from above, the other from below.
-            for (bool grows = true; grows;) {
-                grows = false;
-                if (last_ < end && total + count(last_ + 1) <= kListed) total += count(++last_), grows = true;
-                if (first_ > 0 && total + count(first_ - 1) <= kListed) total += count(--first_), grows = true;
-            }
-            list(total);
-            glVertexArrayElementBuffer(array, buffer_);
-        }
-        return begin_[static_cast<std::size_t>(slab - first_)];
+    // Of the next step; valid until the next call. Each step takes its turn.
+    std::span<const Corners> at(int step) {
+        std::erase_if(open_, [&](const Corners& c) { return last_[c[0] / 3] < step; });
+        for (const std::uint32_t t : begins_.of(static_cast<std::size_t>(step)))
+            open_.push_back({3 * t, 3 * t + 1, 3 * t + 2});
+        return open_;
     }
 
 private:
-    struct Reach {
-        std::uint16_t first, last;
-    };
-    static std::uint16_t slab(std::int32_t w) {
-        return static_cast<std::uint16_t>(floor_div(w - kCentre, kVoxel) + 1);
-    }
-
-    void list(std::size_t total) {
-        begin_.clear();
-        std::size_t at = 0;
-        for (int s = first_; s <= last_; ++s) {
-            begin_.push_back(at);
-            at += count(s);
-        }
-        std::vector<std::size_t> next = begin_;
-        std::vector<std::array<std::uint32_t, 3>> corners(total);
-        for (std::size_t t = 0; t < reach_.size(); ++t) {
-            const auto c = static_cast<std::uint32_t>(3 * t);
-            const int end = std::min<int>(reach_[t].last, last_);
-            for (int s = std::max<int>(reach_[t].first, first_); s <= end; ++s)
-                corners[next[static_cast<std::size_t>(s - first_)]++] = {c, c + 1, c + 2};
-        }
-        buffer_ = gl::make_buffer(corners.data(), corners.size() * sizeof corners[0]);
-    }
-
-    std::vector<Reach> reach_;        // T
-    std::vector<std::size_t> count_;  // r + 1
-    int first_ = 0, last_ = -1;       // slabs in the buffer
-    std::vector<std::size_t> begin_;  // start of each slab in the buffer
-    gl::Buffer buffer_;
+    std::vector<std::uint16_t> last_;  // T: the last step in which it is drawn
+    Lists begins_;                     // triangles by their first step
+    std::vector<Corners> open_;
 };
 
 // A picture of r x r pixels for a group of 128 slices: four words a pixel.
@@ -193,7 +156,8 @@ public:
     // One view along `axis`, from below (looking up) or from above. Passes on the picture of each group of slices,
     // from the farthest to the nearest; its bits have the same order.
     template <typename Take>
-    Status view(int axis, bool from_above, Slabs& slabs, Context* context, Take&& take) {
+    Status view(int axis, bool from_above, Context* context, Take&& take) {
+        Slabs slabs(lattice_, axis, from_above);
         const int r = lattice_.resolution;
         const int axes[3] = {(axis + 1) % 3, (axis + 2) % 3, axis};
         glProgramUniform3iv(slice_, 0, 1, axes);
@@ -208,7 +172,7 @@ public:
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
             const int slice = from_above ? step : r - 1 - step;
             if (step % kBits == 0 && step > 0) carry();
-            draw(step, slice, from_above, slabs);
+            draw(step, slice, from_above, slabs.at(step));
             if ((step + 1) % kBits == 0 || step + 1 == r) {
                 SINEW_TRY(read());
                 take(step / kBits, picture_);
@@ -258,8 +222,8 @@ private:
         glEnableVertexArrayAttrib(array_, 0);
         screen_ = gl::make_array();
 
-        full_ = make_picture(report_.pixels);
-        picked_ = make_picture(r);
+        full_ = gl::make_texture_2d(GL_RGBA32UI, report_.pixels, report_.pixels);
+        picked_ = gl::make_texture_2d(GL_RGBA32UI, r, r);
         depth_ = gl::make_renderbuffer();
         glNamedRenderbufferStorage(depth_, GL_DEPTH_COMPONENT32F, report_.pixels, report_.pixels);
         target_ = gl::make_framebuffer();
@@ -268,34 +232,20 @@ private:
         small_ = gl::make_framebuffer();
         glNamedFramebufferTexture(small_, GL_COLOR_ATTACHMENT0, picked_, 0);
         SINEW_TRY(gl::check_gl("preparing to slice"));
-        for (const GLuint framebuffer : {GLuint{target_}, GLuint{small_}}) {
-            if (glCheckNamedFramebufferStatus(framebuffer, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-                return Error{ErrorCode::io,
-                             "OpenGL: " + report_.renderer +
-                                 " cannot draw into pictures of 4 x 32 bits a pixel; use voxelizer cpu"};
-        }
+        if (!gl::complete({target_, small_}))
+            return Error{ErrorCode::io, "OpenGL: " + report_.renderer +
+                                            " cannot draw into pictures of 4 x 32 bits a pixel; use voxelizer cpu"};
         picture_.resize(std::size_t{4} * r * r);
         glDepthFunc(GL_LESS);
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, corners_);
         return Done{};
     }
 
-    static gl::Texture make_picture(int pixels) {
-        gl::Texture made = gl::make_texture(GL_TEXTURE_2D);
-        glTextureStorage2D(made, 1, GL_RGBA32UI, pixels, pixels);
-        // A texture of integers with filtering is incomplete and reads as zero.
-        glTextureParameteri(made, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-        glTextureParameteri(made, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-        return made;
-    }
-
-    void draw(int step, int slice, bool from_above, Slabs& slabs) {
+    void draw(int step, int slice, bool from_above, std::span<const Slabs::Corners> triangles) {
         const int r = lattice_.resolution;
-        // The triangles between this plane and the last one; the first slice contains everything behind it.
-        const int slab = from_above ? slice : slice + 1;
-        const auto count = static_cast<GLsizei>(3 * slabs.count(slab));
-        if (count == 0) return;
-        const std::size_t begin = slabs.load(slab, array_) * 3 * sizeof(GLuint);
+        if (triangles.empty()) return;
+        const gl::Buffer indices = gl::make_buffer(triangles.data(), triangles.size_bytes());
+        glVertexArrayElementBuffer(array_, indices);
         constexpr int unit = kVoxel * kDepthUnits;
         const int plane = slice * unit + unit / 2;
         if (from_above) {
@@ -320,7 +270,7 @@ private:
             glCullFace(culled);
             glLogicOp(operation);
             glProgramUniform4uiv(slice_, 4, 1, value);
-            glDrawElements(GL_TRIANGLES, count, GL_UNSIGNED_INT, reinterpret_cast<const void*>(begin));
+            glDrawElements(GL_TRIANGLES, static_cast<GLsizei>(3 * triangles.size()), GL_UNSIGNED_INT, nullptr);
             ++report_.draws;
         };
         pass(GL_FRONT, GL_OR, bits);
@@ -428,11 +378,10 @@ Result<PairVotes> vote_by_slices(const Lattice& lattice, ViewPairs pairs, Contex
     PairVotes votes;
     for (int axis = 0; axis < 3; ++axis) {
         BitGrid& inside = votes[static_cast<std::size_t>(axis)] = BitGrid(r);
-        Slabs slabs(lattice, axis);
         std::vector<Picture> below;
-        SINEW_TRY(slicer.view(axis, false, slabs, context,
-                              [&](int, const Picture& picture) { below.push_back(picture); }));
-        SINEW_TRY(slicer.view(axis, true, slabs, context, [&](int group, const Picture& picture) {
+        SINEW_TRY(
+            slicer.view(axis, false, context, [&](int, const Picture& picture) { below.push_back(picture); }));
+        SINEW_TRY(slicer.view(axis, true, context, [&](int group, const Picture& picture) {
             pair_up(inside, axis, group, picture, below, pairs, context);
         }));
     }

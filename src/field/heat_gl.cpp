@@ -12,9 +12,8 @@
 //   multiply           q = A p
 //   advance            the solution u and the residual r
 //
-// relax (on the finest level), multiply and advance also compute the dot products of conjugate gradients: one sum
-// per workgroup, then `settle` adds these in a fixed order. Step lengths stay on the device. The residual is read
-// back every few iterations.
+// The dot products of conjugate gradients: `dot` gives one sum per workgroup, `settle` adds these in a fixed order
+// and keeps the step lengths on the device. The residual is read back after every iteration.
 
 #include <algorithm>
 #include <cmath>
@@ -35,10 +34,9 @@ constexpr std::size_t kGroupSize = 256;  // invocations of a workgroup
 // level cannot represent between 1/3 and 2. This value is the best for the latter: 2 / (1/3 + 2).
 constexpr float kDamping = 6.0f / 7;
 constexpr int kCoarsestJacobiSweeps = 16;  // even: the result must be in y
-constexpr int kIterationsPerRead = 2;
-constexpr int kSweepsPerCheck = 64;  // of Context::cancel
-constexpr int kMostStarts = 3;       // with the residual computed anew
-constexpr double kRounding = 1e-5;   // a residual in float is not reliable below
+constexpr int kSweepsPerCheck = 64;        // of Context::cancel
+constexpr int kMostStarts = 3;             // with the residual computed anew
+constexpr double kRounding = 1e-5;         // a residual in float is not reliable below
 
 constexpr std::string_view kCommon = R"(#version 450 core
 layout(local_size_x = 256) in;
@@ -74,8 +72,7 @@ bvec4 held_of(uint i) {
 }
 )";
 
-// Sums over a workgroup: of even invocations for invocation 0, of odd ones for invocation 1. Two steps with 16
-// terms each are faster on llvmpipe than eight with two, because every barrier is slow there.
+// The sum over a workgroup of even invocations for invocation 0, of odd ones for invocation 1.
 constexpr std::string_view kGroup = R"(
 shared vec4 part[256];
 vec4 sum_of_group(vec4 mine) {
@@ -84,24 +81,20 @@ vec4 sum_of_group(vec4 mine) {
     memoryBarrierShared();
     barrier();
     vec4 sum = vec4(0);
-    if (i < 16u)
-        for (uint k = i; k < 256u; k += 16u) sum += part[k];
-    barrier();
-    if (i < 16u) part[i] = sum;
-    memoryBarrierShared();
-    barrier();
-    sum = vec4(0);
     if (i < 2u)
-        for (uint k = i; k < 16u; k += 2u) sum += part[k];
+        for (uint k = i; k < 256u; k += 2u) sum += part[k];
     return sum;
 }
 )";
 
-// Writes the workgroup's sum of products.
-constexpr std::string_view kSum = R"(
+// One sum of products for each workgroup.
+constexpr std::string_view kDot = R"(
+layout(std430, binding = 4) readonly buffer A { vec4 a[]; };
+layout(std430, binding = 5) readonly buffer B { vec4 b[]; };
 layout(std430, binding = 7) writeonly buffer Partial { vec4 partial[]; };
-void add_up(vec4 product) {
-    vec4 sum = sum_of_group(product);
+void main() {
+    uint row = row_of(node_of());
+    vec4 sum = sum_of_group(in_range() ? a[row] * b[row] : vec4(0));
     if (gl_LocalInvocationIndex < 2u) partial[2u * gl_WorkGroupID.x + gl_LocalInvocationIndex] = sum;
 }
 )";
@@ -125,15 +118,10 @@ constexpr std::string_view kRelax = R"(
 layout(std430, binding = 5) writeonly buffer Y { vec4 y[]; };
 layout(std430, binding = 6) readonly buffer B { vec4 b[]; };
 void main() {
-    vec4 product = vec4(0);
-    if (in_range()) {
-        uint i = node_of(), row = row_of(i);
-        vec4 rest = b[row] - node[i].diagonal * x[row] + from_neighbours(i);
-        vec4 better = x[row] + damping * node[i].inverse * rest;
-        y[row] = better;
-        product = b[row] * better;
-    }
-    FINISH
+    if (!in_range()) return;
+    uint i = node_of(), row = row_of(i);
+    vec4 rest = b[row] - node[i].diagonal * x[row] + from_neighbours(i);
+    y[row] = x[row] + damping * node[i].inverse * rest;
 }
 )";
 
@@ -179,14 +167,9 @@ void main() {
 constexpr std::string_view kMultiply = R"(
 layout(std430, binding = 5) writeonly buffer Q { vec4 q[]; };
 void main() {
-    vec4 product = vec4(0);
-    if (in_range()) {
-        uint i = node_of(), row = row_of(i);
-        vec4 out_of_here = mix(node[i].diagonal * x[row] - from_neighbours(i), vec4(0), held_of(i));
-        q[row] = out_of_here;
-        product = x[row] * out_of_here;
-    }
-    add_up(product);
+    if (!in_range()) return;
+    uint i = node_of(), row = row_of(i);
+    q[row] = mix(node[i].diagonal * x[row] - from_neighbours(i), vec4(0), held_of(i));
 }
 )";
 
@@ -196,14 +179,10 @@ layout(std430, binding = 4) readonly buffer Q { vec4 q[]; };
 layout(std430, binding = 5) writeonly buffer P { vec4 p[]; };
 layout(std430, binding = 6) writeonly buffer R { vec4 r[]; };
 void main() {
-    vec4 product = vec4(0);
-    if (in_range()) {
-        uint row = row_of(node_of());
-        p[row] = vec4(0);
-        r[row] = -q[row];
-        product = q[row] * q[row];
-    }
-    add_up(product);
+    if (!in_range()) return;
+    uint row = row_of(node_of());
+    p[row] = vec4(0);
+    r[row] = -q[row];
 }
 )";
 
@@ -214,16 +193,11 @@ layout(std430, binding = 4) readonly buffer Q { vec4 q[]; };
 layout(std430, binding = 5) buffer U { vec4 u[]; };
 layout(std430, binding = 6) buffer R { vec4 r[]; };
 void main() {
-    vec4 product = vec4(0);
-    if (in_range()) {
-        uint row = row_of(node_of());
-        vec4 step = state.step[gl_GlobalInvocationID.x & 1u];
-        u[row] += step * p[row];
-        vec4 rest = r[row] - step * q[row];
-        r[row] = rest;
-        product = rest * rest;
-    }
-    add_up(product);
+    if (!in_range()) return;
+    uint row = row_of(node_of());
+    vec4 step = state.step[gl_GlobalInvocationID.x & 1u];
+    u[row] += step * p[row];
+    r[row] -= step * q[row];
 }
 )";
 
@@ -292,31 +266,26 @@ public:
 
     Status prepare() {
         const std::string common(kCommon), graph = common + std::string(kGraph), held(kHeld), state(kState);
-        const std::string group(kGroup), sum = group + std::string(kSum);
-        const auto make = [](gl::Program& program, std::string_view name, const std::string& source) -> Status {
-            SINEW_TRY_LET(program, gl::make_program(name, source));
-            return Done{};
-        };
+        const std::string group(kGroup);
         struct Source {
             gl::Program& program;
             std::string_view name;
             std::string text;
         };
         for (const Source& s : {Source{scale_, "scale", common + std::string(kScale)},
-                                {relax_, "relax", graph + "#define FINISH\n" + std::string(kRelax)},
-                                {relax_last_, "relax and sum",
-                                 graph + sum + "#define FINISH add_up(product);\n" + std::string(kRelax)},
+                                {relax_, "relax", graph + std::string(kRelax)},
                                 {restrict_, "restrict", graph + std::string(kRestrict)},
                                 {prolong_, "prolong", common + std::string(kProlong)},
                                 {direct_, "direct", common + held + state + std::string(kDirect)},
-                                {multiply_, "multiply", graph + held + sum + std::string(kMultiply)},
-                                {begin_, "begin", common + sum + std::string(kBegin)},
-                                {advance_, "advance", common + state + sum + std::string(kAdvance)},
+                                {multiply_, "multiply", graph + held + std::string(kMultiply)},
+                                {begin_, "begin", common + std::string(kBegin)},
+                                {advance_, "advance", common + state + std::string(kAdvance)},
+                                {dot_, "dot", common + group + std::string(kDot)},
                                 {settle_, "settle", common + group + state + std::string(kSettle)},
-                                {average_, "average", graph + held + std::string(kAverage)}})
-            SINEW_TRY(make(s.program, s.name, s.text));
-        for (const GLuint program : {GLuint{scale_}, GLuint{relax_}, GLuint{relax_last_}})
-            glProgramUniform1f(program, 1, kDamping);
+                                {average_, "average", graph + held + std::string(kAverage)}}) {
+            SINEW_TRY_LET(s.program, gl::make_program(s.name, s.text));
+        }
+        for (const GLuint program : {GLuint{scale_}, GLuint{relax_}}) glProgramUniform1f(program, 1, kDamping);
         GLint64 block = 0;
         glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &block);
         GLint groups = 0;
@@ -404,7 +373,7 @@ public:
         for (int start = 0;; ++start) {
             multiply(u_);
             run(begin_, 0, {{4, x_}, {5, p_}, {6, b_}});
-            settle(start == 0 ? r_r_of_first_start : r_r_of_restart);
+            settle(b_, b_, start == 0 ? r_r_of_first_start : r_r_of_restart);
             SINEW_TRY(read(outcome));
             // This is the residual of u; the iterations only update it.
             if (start > 0 && outcome.residual <= std::max(10 * tolerance, kRounding)) break;
@@ -412,8 +381,8 @@ public:
             while (open_) {
                 if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while heating"};
                 if (outcome.iterations >= HeatSolver::kMostIterations) return failed("does not converge");
-                for (int k = 0; k < kIterationsPerRead; ++k) iterate();
-                outcome.iterations += kIterationsPerRead;
+                iterate();
+                ++outcome.iterations;
                 SINEW_TRY(read(outcome));
             }
         }
@@ -449,7 +418,9 @@ private:
         glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
         glDispatchCompute(static_cast<GLuint>(groups_of(nodes)), 1, 1);
     }
-    void settle(SumKind what) {
+    // The sums of the products of two vectors, and what follows from them.
+    void settle(GLuint a, GLuint b, SumKind what) {
+        run(dot_, 0, {{4, a}, {5, b}});
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, state_);
         glUseProgram(settle_);
         glUniform1ui(2, static_cast<GLuint>(groups_of(begin_of_[1])));
@@ -460,12 +431,11 @@ private:
     void multiply(GLuint from) {
         run(multiply_, 0, {{0, first_}, {1, links_}, {2, nodes_}, {3, held_}, {4, from}, {5, x_}});
     }
-    void relax(std::size_t level, GLuint from, GLuint to, bool last = false) {
-        run(last ? relax_last_ : relax_, level,
-            {{0, first_}, {1, links_}, {2, nodes_}, {4, from}, {5, to}, {6, b_}});
+    void relax(std::size_t level, GLuint from, GLuint to) {
+        run(relax_, level, {{0, first_}, {1, links_}, {2, nodes_}, {4, from}, {5, to}, {6, b_}});
     }
 
-    // One V-cycle: y ≈ A⁻¹ r on the finest level, and the partial sums of r·y.
+    // One V-cycle: y ≈ A⁻¹ r on the finest level.
     void cycle() {
         const std::size_t coarsest = begin_of_.size() - 2;
         for (std::size_t level = 0; level < coarsest; ++level) {
@@ -474,21 +444,20 @@ private:
         }
         run(scale_, coarsest, {{2, nodes_}, {5, x_}, {6, b_}});
         for (int sweep = 1; sweep < kCoarsestJacobiSweeps; ++sweep)
-            relax(coarsest, sweep % 2 ? x_ : y_, sweep % 2 ? y_ : x_,
-                  coarsest == 0 && sweep + 1 == kCoarsestJacobiSweeps);
+            relax(coarsest, sweep % 2 ? x_ : y_, sweep % 2 ? y_ : x_);
         for (std::size_t level = coarsest; level-- > 0;) {
             run(prolong_, level, {{2, nodes_}, {4, y_}, {5, x_}});
-            relax(level, x_, y_, level == 0);
+            relax(level, x_, y_);
         }
     }
     void iterate() {
         cycle();
-        settle(r_z);
+        settle(b_, y_, r_z);
         run(direct_, 0, {{0, state_}, {3, held_}, {4, y_}, {5, p_}});
         multiply(p_);
-        settle(p_q);
+        settle(p_, x_, p_q);
         run(advance_, 0, {{0, state_}, {3, p_}, {4, x_}, {5, u_}, {6, b_}});
-        settle(r_r);
+        settle(b_, b_, r_r);
     }
 
     Status upload(std::span<const std::vector<HeatSolver::FixedValues>> columns, std::vector<HeatSolver::Row>& u) {
@@ -530,8 +499,7 @@ private:
 
     std::unique_ptr<gl::GlContext> context_;  // before what lives in it
     HeatLimits limits_{};
-    gl::Program scale_, relax_, relax_last_, restrict_, prolong_, direct_, multiply_, begin_, advance_, settle_,
-        average_;
+    gl::Program scale_, relax_, restrict_, prolong_, direct_, multiply_, begin_, advance_, dot_, settle_, average_;
     gl::Buffer state_;
     bool open_ = false;                  // any column, when the state was read last
     std::vector<std::size_t> begin_of_;  // levels + 1

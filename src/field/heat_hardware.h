@@ -41,8 +41,7 @@ public:
     virtual Status load(const HeatLevels& levels) = 0;
 
     /// As HeatSolver::solve, from a start at 0. It is an error of code internal if heat does not converge within
-    /// HeatSolver::kMostIterations, or if the result does not solve the equations. The number of iterations is
-    /// rounded up to a multiple of 2.
+    /// HeatSolver::kMostIterations, or if the result does not solve the equations.
     virtual Result<HeatSolver::Outcome> solve(std::span<const std::vector<HeatSolver::FixedValues>> columns,
                                               std::vector<HeatSolver::Row>& u, double tolerance = 1e-6,
                                               Context* context = nullptr) = 0;

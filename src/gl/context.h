@@ -78,9 +78,13 @@ Buffer make_buffer(const void* data, std::size_t bytes);
 /// A buffer of `bytes` bytes that are not set, for shaders to write and for glNamedBufferSubData.
 Buffer make_storage(std::size_t bytes);
 VertexArray make_array();
-Texture make_texture(GLenum target);
+/// Without levels, clamped at its sides. Integers need GL_NEAREST: with a filter such a texture reads as zero.
+Texture make_texture_1d(GLenum format, int width, GLint filter);
+Texture make_texture_2d(GLenum format, int width, int height, GLint filter = GL_NEAREST);
 Renderbuffer make_renderbuffer();
 Framebuffer make_framebuffer();
+/// Whether the driver can draw into all of them.
+bool complete(std::initializer_list<GLuint> framebuffers);
 
 /// Compiles and links. `name` is for messages. An error is a bug of sinew and contains the log of the driver.
 Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment);

@@ -102,10 +102,30 @@ VertexArray make_array() {
     return VertexArray(name);
 }
 
-Texture make_texture(GLenum target) {
+namespace {
+
+Texture make_texture(GLenum target, GLint filter) {
     GLuint name = 0;
     glCreateTextures(target, 1, &name);
+    glTextureParameteri(name, GL_TEXTURE_MIN_FILTER, filter);
+    glTextureParameteri(name, GL_TEXTURE_MAG_FILTER, filter);
+    glTextureParameteri(name, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTextureParameteri(name, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     return Texture(name);
+}
+
+}  // namespace
+
+Texture make_texture_1d(GLenum format, int width, GLint filter) {
+    Texture made = make_texture(GL_TEXTURE_1D, filter);
+    glTextureStorage1D(made, 1, format, width);
+    return made;
+}
+
+Texture make_texture_2d(GLenum format, int width, int height, GLint filter) {
+    Texture made = make_texture(GL_TEXTURE_2D, filter);
+    glTextureStorage2D(made, 1, format, width, height);
+    return made;
 }
 
 Renderbuffer make_renderbuffer() {
@@ -118,6 +138,12 @@ Framebuffer make_framebuffer() {
     GLuint name = 0;
     glCreateFramebuffers(1, &name);
     return Framebuffer(name);
+}
+
+bool complete(std::initializer_list<GLuint> framebuffers) {
+    return std::all_of(framebuffers.begin(), framebuffers.end(), [](GLuint name) {
+        return glCheckNamedFramebufferStatus(name, GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    });
 }
 
 namespace {

@@ -42,35 +42,20 @@ struct Target {
     int width = 0, height = 0, margin = -1;
 };
 
-Texture texture_2d(GLenum format, int width, int height, GLint filter) {
-    Texture t = make_texture(GL_TEXTURE_2D);
-    glTextureStorage2D(t, 1, format, width, height);
-    glTextureParameteri(t, GL_TEXTURE_MIN_FILTER, filter);
-    glTextureParameteri(t, GL_TEXTURE_MAG_FILTER, filter);
-    glTextureParameteri(t, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-    glTextureParameteri(t, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-    return t;
-}
-
-Status complete(GLuint frame) {
-    if (glCheckNamedFramebufferStatus(frame, GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return Done{};
-    return Error{ErrorCode::too_large, "OpenGL: cannot allocate a framebuffer"};
-}
-
 Result<Target> make_target(int width, int height, int margin) {
     Target t;
     t.width = width;
     t.height = height;
     t.margin = margin;
     const int w = width + 2 * margin, h = height + 2 * margin;
-    t.depth = texture_2d(GL_DEPTH_COMPONENT32F, w, h, GL_NEAREST);
+    t.depth = make_texture_2d(GL_DEPTH_COMPONENT32F, w, h);
     t.depth_frame = make_framebuffer();
     glNamedFramebufferTexture(t.depth_frame, GL_DEPTH_ATTACHMENT, t.depth, 0);
     glNamedFramebufferDrawBuffer(t.depth_frame, GL_NONE);
-    t.occlusion = texture_2d(GL_R8, w, h, GL_NEAREST);
+    t.occlusion = make_texture_2d(GL_R8, w, h);
     t.occlusion_frame = make_framebuffer();
     glNamedFramebufferTexture(t.occlusion_frame, GL_COLOR_ATTACHMENT0, t.occlusion, 0);
-    t.blurred = texture_2d(GL_R8, w, h, GL_LINEAR);
+    t.blurred = make_texture_2d(GL_R8, w, h, GL_LINEAR);
     t.blur_frame = make_framebuffer();
     glNamedFramebufferTexture(t.blur_frame, GL_COLOR_ATTACHMENT0, t.blurred, 0);
     t.colour = make_renderbuffer();
@@ -81,13 +66,12 @@ Result<Target> make_target(int width, int height, int margin) {
     t.frame = make_framebuffer();
     glNamedFramebufferRenderbuffer(t.frame, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, t.colour);
     glNamedFramebufferRenderbuffer(t.frame, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, t.colour_depth);
-    t.resolved = texture_2d(GL_SRGB8_ALPHA8, kSuper * width, kSuper * height, GL_NEAREST);
+    t.resolved = make_texture_2d(GL_SRGB8_ALPHA8, kSuper * width, kSuper * height);
     t.resolve_frame = make_framebuffer();
     glNamedFramebufferTexture(t.resolve_frame, GL_COLOR_ATTACHMENT0, t.resolved, 0);
     SINEW_TRY(check_gl("allocating a picture"));
-    for (const GLuint frame : {GLuint(t.depth_frame), GLuint(t.occlusion_frame), GLuint(t.blur_frame),
-                               GLuint(t.frame), GLuint(t.resolve_frame)})
-        SINEW_TRY(complete(frame));
+    if (!complete({t.depth_frame, t.occlusion_frame, t.blur_frame, t.frame, t.resolve_frame}))
+        return Error{ErrorCode::too_large, "OpenGL: cannot allocate a framebuffer"};
     return t;
 }
 
@@ -240,12 +224,8 @@ Texture ramp_texture(Ramp ramp) {
         const Linear c = to_linear(ramp_colour(ramp, static_cast<double>(i) / 255));
         for (std::size_t k = 0; k < 3; ++k) light[3 * i + k] = static_cast<float>(c[k]);
     }
-    Texture t = make_texture(GL_TEXTURE_1D);
-    glTextureStorage1D(t, 1, GL_RGB32F, 256);
+    Texture t = make_texture_1d(GL_RGB32F, 256, GL_LINEAR);
     glTextureSubImage1D(t, 0, 0, 256, GL_RGB, GL_FLOAT, light.data());
-    glTextureParameteri(t, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glTextureParameteri(t, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-    glTextureParameteri(t, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     return t;
 }
 
