@@ -78,10 +78,9 @@ struct BrushSelection {
 
 /// The weights of one place, which EditKind::pin meets exactly.
 struct Pin {
-    static constexpr std::uint32_t none = 0xffffffffu;
-    std::uint32_t vertex = none;     ///< none: the vertex next to `point`, which complete_edits finds
-    Vec3 point{};                    ///< bind space
-    std::vector<Influence> weights;  ///< > 0, of different joints, of sum 1 within 0.01
+    std::uint32_t vertex = no_index;  ///< no_index: the vertex next to `point`, which complete_edits finds
+    Vec3 point{};                     ///< bind space
+    std::vector<Influence> weights;   ///< > 0, of different joints, of sum 1 within 0.01
     /// Only the strongest of these is meant: it changes places with the strongest joint of the row before the edit.
     bool strongest = false;
     bool twin = false;  ///< of another pin, on the other side of the mirror plane; set by complete_edits

@@ -451,7 +451,7 @@ Result<Look> look_of(const Scene& scene);
 /// A mesh on a node without a skin: a hat, a staff. It is in no binding; a viewer shows it where its node stands.
 struct Prop {
     std::string name;                       ///< "mesh name/primitive number"
-    std::uint32_t joint = 0xffffffffu;      ///< the nearest joint above its node, with which it moves, or none
+    std::uint32_t joint = no_index;         ///< the nearest joint above its node, with which it moves, or none
     int material = -1;                      ///< into Look::materials, or -1
     std::vector<Vec3> positions;            ///< bind space: the joint's skinning matrix leads to where it is shown
     std::vector<Vec3> normals;              ///< as positions, any length; or empty

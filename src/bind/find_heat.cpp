@@ -337,15 +337,14 @@ Status add_hidden(const Sight& sight, const Unknowns& unknowns, std::span<const 
     if (sight.volume) {
         std::vector<std::uint32_t> vertices(hidden.size());
         for (std::size_t h = 0; h < hidden.size(); ++h)
-            vertices[h] =
-                vertex(h) == MeshSurface::none ? sight.mesh.surface.vertex_of[nodes[hidden[h]]] : vertex(h);
+            vertices[h] = vertex(h) == no_index ? sight.mesh.surface.vertex_of[nodes[hidden[h]]] : vertex(h);
         SINEW_TRY_LET(through, sight.volume->distances(sight.set, vertices));
     }
     each_node(context, hidden.size(), [&](std::size_t h, auto& scratch) {
         const std::uint32_t node = nodes[hidden[h]], part = sight.part(node);
         NodeHeat& heat = at[hidden[h]];
         std::optional<NodeHeat> found;
-        if (through && vertex(h) != MeshSurface::none)
+        if (through && vertex(h) != no_index)
             found = sight.volume->nearest(sight.set, through->table, h, part, sight.place(node), occluded[part]);
         if (!found && occluded[part]) found = sight.nearest(node, false, scratch);
         if (found) heat = *found;

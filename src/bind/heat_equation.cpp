@@ -31,7 +31,7 @@ double mass_times_heat(const Task& task, double mass, const NodeHeat& h) {
 }
 
 bool needs_heat(const MeshSurface& surface, const JointSet& set, std::uint32_t vertex) {
-    return set.joints.size() > 1 && surface.node_of[vertex] != MeshSurface::none;
+    return set.joints.size() > 1 && surface.node_of[vertex] != no_index;
 }
 
 /// The joints that heat a node, as slots.
@@ -89,7 +89,7 @@ Equation equation_of(const Task& task, const MeshSurface& surface, const Unknown
         each_column(i, [&](std::uint32_t column, double value) { out.b.push_back({i, column, value}); });
     }
     for (const MeshSurface::Edge& e : surface.edges)
-        if (const std::uint32_t a = unknowns.of_node[e.a]; a != MeshSurface::none)
+        if (const std::uint32_t a = unknowns.of_node[e.a]; a != no_index)
             add_laplacian(out.a, a, unknowns.of_node[e.b], e.weight);
     return out;
 }
@@ -185,7 +185,7 @@ void store_without_heat(const Task& task, const MeshSurface& surface, const Join
         if (needs_heat(surface, set, v)) return;
         InfluenceRows::Entry nearest{1.0f, set.joints[0]};
         Coverage how = set.idle ? Coverage::euclidean : Coverage::weighted;
-        if (surface.node_of[v] == MeshSurface::none) {
+        if (surface.node_of[v] == no_index) {
             how = Coverage::unused;
             const Point3 p = to_point(task.mesh.positions[v]);
             double best = INFINITY;
@@ -203,18 +203,18 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
         const std::atomic_ref own(touched[surface.component[surface.node_of[vertices[i]]]]);
         if (!own.load(std::memory_order_relaxed)) own.store(1, std::memory_order_relaxed);
     });
-    Unknowns out{std::move(vertices), {}, {}, LargeVector<std::uint32_t>(surface.nodes(), MeshSurface::none)};
+    Unknowns out{std::move(vertices), {}, {}, LargeVector<std::uint32_t>(surface.nodes(), no_index)};
     out.node.reserve(surface.nodes());
     for (std::uint32_t node = 0; node < surface.nodes(); ++node)
         if (touched[surface.component[node]]) {
             out.of_node[node] = static_cast<std::uint32_t>(out.size());
             out.node.push_back(node);
         }
-    out.vertex.assign(out.size(), MeshSurface::none);
+    out.vertex.assign(out.size(), no_index);
     parallel_for(context, out.vertices.size(), 4096, [&](std::size_t i) {
         const std::uint32_t v = out.vertices[i];
         const std::atomic_ref last(out.vertex[out.of_node[surface.node_of[v]]]);
-        for (std::uint32_t at = last.load(std::memory_order_relaxed); at == MeshSurface::none || at < v;)
+        for (std::uint32_t at = last.load(std::memory_order_relaxed); at == no_index || at < v;)
             if (last.compare_exchange_strong(at, v, std::memory_order_relaxed)) break;
     });
     return out;
@@ -237,11 +237,11 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
     if (heat.coarse) {
         for (const std::uint32_t node : heat.coarse->nodes()) {
             const std::uint32_t v = unknowns.vertex[unknowns.of_node[node]];
-            out.vertices.push_back(v == MeshSurface::none ? surface.vertex_of[node] : v);
+            out.vertices.push_back(v == no_index ? surface.vertex_of[node] : v);
         }
         std::vector<double> area(surface.nodes(), 0), count(surface.nodes(), 0);
         parallel_for(task.context, unknowns.size(), 4096, [&](std::size_t i) {
-            if (unknowns.vertex[i] == MeshSurface::none) return;
+            if (unknowns.vertex[i] == no_index) return;
             area[unknowns.node[i]] = surface.mass[unknowns.node[i]];
             count[unknowns.node[i]] = 1;
         });

@@ -72,7 +72,7 @@ struct Unknowns {
     std::vector<std::uint32_t> vertices;  ///< of the set, on the surface
     LargeVector<std::uint32_t> node;      ///< per unknown
     LargeVector<std::uint32_t> vertex;    ///< per unknown: the last vertex of the set at the node, or none
-    LargeVector<std::uint32_t> of_node;   ///< the unknown of each node, or MeshSurface::none
+    LargeVector<std::uint32_t> of_node;   ///< the unknown of each node, or no_index
 
     std::size_t size() const { return node.size(); }
 };

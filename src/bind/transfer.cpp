@@ -93,7 +93,7 @@ class Inpainting {
 public:
     /// `open`: per node whether its row is to be found.
     Inpainting(const MeshSurface& surface, const std::vector<bool>& open, std::vector<ShareRow>& rows)
-        : surface_(surface), open_(open), rows_(rows), local_(surface.nodes(), MeshSurface::none) {
+        : surface_(surface), open_(open), rows_(rows), local_(surface.nodes(), no_index) {
         for (std::uint32_t i = 0; i < surface.nodes(); ++i)
             if (open[i]) {
                 local_[i] = static_cast<std::uint32_t>(nodes_.size());
@@ -299,7 +299,7 @@ private:
             if (cancelled(context_)) return;
             for (std::size_t i = begin; i < end; ++i) {
                 nearest_[i] = from_.nearest(position(to_.vertex_of[i]), reach_);
-                if (nearest_[i].triangle == SurfacePoint::none) continue;
+                if (nearest_[i].triangle == no_index) continue;
                 const Point3 normal = from_.normal(nearest_[i]);
                 const double length = norm(normal) * norm(to_.normal[i]);
                 if (length > 0) cosine_[i] = std::clamp(dot(normal, to_.normal[i]) / length, -1.0, 1.0);
@@ -335,8 +335,7 @@ private:
     void copy_weights() {
         parallel_for(context_, to_.nodes(), 256, [&](std::size_t i) {
             if (is_open_[i]) return;
-            if (nearest_[i].triangle == SurfacePoint::none)
-                nearest_[i] = from_.nearest(position(to_.vertex_of[i]), INFINITY);
+            if (nearest_[i].triangle == no_index) nearest_[i] = from_.nearest(position(to_.vertex_of[i]), INFINITY);
             rows_[i] = from_.weights(nearest_[i]);
         });
     }
@@ -356,12 +355,12 @@ private:
         out.how.assign(vertices, TransferHow::unused);
         std::vector<ShareRow> unused(vertices - static_cast<std::size_t>(std::count_if(
                                                     to_.node_of.begin(), to_.node_of.end(),
-                                                    [](std::uint32_t node) { return node != MeshSurface::none; })));
+                                                    [](std::uint32_t node) { return node != no_index; })));
         std::vector<const ShareRow*> row_of(vertices);
         std::size_t widest = 1, next_unused = 0;
         for (std::size_t v = 0; v < vertices; ++v) {
             const std::uint32_t node = to_.node_of[v];
-            if (node == MeshSurface::none) {
+            if (node == no_index) {
                 ShareRow& row = unused[next_unused++];
                 row = from_.weights(from_.nearest(position(static_cast<std::uint32_t>(v)), INFINITY));
                 row_of[v] = &row;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/geometry.h"
 #include "sinew/skeleton.h"
 
 namespace sinew {
@@ -14,22 +15,20 @@ inline bool finite(const Transform& t) {
     return true;
 }
 
-using Double3 = std::array<double, 3>;
-
-inline Double3 move_point(const Transform& t, const Double3& p) {
+inline Point3 move_point(const Transform& t, const Point3& p) {
     return {t(0, 0) * p[0] + t(0, 1) * p[1] + t(0, 2) * p[2] + t(0, 3),
             t(1, 0) * p[0] + t(1, 1) * p[1] + t(1, 2) * p[2] + t(1, 3),
             t(2, 0) * p[0] + t(2, 1) * p[1] + t(2, 2) * p[2] + t(2, 3)};
 }
 
-inline Double3 move_direction(const Transform& t, const Double3& d) {
+inline Point3 move_direction(const Transform& t, const Point3& d) {
     return {t(0, 0) * d[0] + t(0, 1) * d[1] + t(0, 2) * d[2], t(1, 0) * d[0] + t(1, 1) * d[1] + t(1, 2) * d[2],
             t(2, 0) * d[0] + t(2, 1) * d[1] + t(2, 2) * d[2]};
 }
 
 /// Transforms by the inverse transpose, up to a positive factor: the cofactor matrix, which also exists for
 /// flat transforms, with the sign of the determinant.
-inline Double3 move_normal(const Transform& t, const Double3& n) {
+inline Point3 move_normal(const Transform& t, const Point3& n) {
     double c[3][3];
     for (std::size_t r = 0; r < 3; ++r)
         for (std::size_t k = 0; k < 3; ++k) {
@@ -38,7 +37,7 @@ inline Double3 move_normal(const Transform& t, const Double3& n) {
         }
     const double determinant = t(0, 0) * c[0][0] + t(0, 1) * c[0][1] + t(0, 2) * c[0][2];
     const double sign = determinant < 0 ? -1 : 1;
-    Double3 out;
+    Point3 out;
     for (std::size_t r = 0; r < 3; ++r) out[r] = sign * (c[r][0] * n[0] + c[r][1] * n[1] + c[r][2] * n[2]);
     return out;
 }

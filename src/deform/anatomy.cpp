@@ -54,7 +54,7 @@ private:
                 for (std::uint32_t at = j; at != no_index && !kept_[at]; at = parent(at)) kept_[at] = true;
         a_.children.resize(n_);
         a_.reach.assign(n_, 0);
-        Double3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
+        Point3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
         for (std::uint32_t j = 0; j < n_; ++j) {
             const Vec3& p = skeleton_.joints[j].position;
             a_.position.push_back({p.x, p.y, p.z});
@@ -82,11 +82,11 @@ private:
 
     // The upright plane across which most joints have a mirror image.
     void read_mirror() {
-        Double3 seed{1, 0, 0};
+        Point3 seed{1, 0, 0};
         if (std::abs(a_.up[0]) > 0.9) seed = {0, 0, 1};
-        const Double3 first = unit(seed - dot(seed, a_.up) * a_.up);
+        const Point3 first = unit(seed - dot(seed, a_.up) * a_.up);
         std::ptrdiff_t best = 0;
-        for (const Double3& axis : {first, cross(first, a_.up)}) {
+        for (const Point3& axis : {first, cross(first, a_.up)}) {
             std::vector<double> along;
             for (const std::uint32_t j : order_) along.push_back(dot(axis, a_.position[j]));
             for (const double middle : {0.0, median(along), dot(axis, a_.position[roots_[0]])}) {
@@ -110,7 +110,7 @@ private:
     double offset(std::uint32_t j) const { return dot(a_.lateral, a_.position[j]) - middle_; }
 
     // For joints off the plane: which joint is nearest to the mirror image of which. Counts mutual pairs.
-    std::vector<std::uint32_t> find_partners(const Double3& axis, double middle, std::ptrdiff_t& matched,
+    std::vector<std::uint32_t> find_partners(const Point3& axis, double middle, std::ptrdiff_t& matched,
                                              std::ptrdiff_t& alone) const {
         std::vector<std::uint32_t> nearest(n_, no_index);
         std::vector<std::uint32_t> off;
@@ -118,7 +118,7 @@ private:
             if (std::abs(dot(axis, a_.position[j]) - middle) > kOnPlane * a_.size) off.push_back(j);
         for (const std::uint32_t j : off) {
             const double d = dot(axis, a_.position[j]) - middle;
-            const Double3 image = a_.position[j] - (2 * d) * axis;
+            const Point3 image = a_.position[j] - (2 * d) * axis;
             double least = kMirrorMatch * a_.size;
             for (const std::uint32_t k : off) {
                 const double gap = norm(a_.position[k] - image);
@@ -347,7 +347,7 @@ private:
                     j = next;
                 }
                 // A head is higher than a cape or a mane of the same length that hangs down.
-                const Double3 extent = a_.position[chain.back()] - a_.position[from];
+                const Point3 extent = a_.position[chain.back()] - a_.position[from];
                 const double score =
                     from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, extent) + 0.5 * norm(extent);
                 if (best.empty() || score > best_score) {
@@ -374,7 +374,7 @@ private:
         }
         if (!a_.spine.empty()) {
             const std::uint32_t tip = a_.neck.empty() ? a_.spine.back() : a_.neck.back();
-            const Double3 trunk = a_.position[tip] - a_.position[a_.spine[0]];
+            const Point3 trunk = a_.position[tip] - a_.position[a_.spine[0]];
             // A person's head is slightly before or behind the hips: no evidence.
             if (std::abs(dot(a_.forward, trunk)) > 0.5 * std::abs(dot(a_.up, trunk)))
                 evidence += dot(a_.forward, trunk);
@@ -401,7 +401,7 @@ private:
         // A separate hand: four chains or more that leave one joint to one side.
         for (const std::uint32_t j : order_) {
             std::vector<Chain> fingers;
-            Double3 sum{};
+            Point3 sum{};
             for (const std::uint32_t c : a_.children[j])
                 if (Chain chain = longest_chain(c); chain.size() >= 3) {
                     sum = sum + unit(a_.position[chain.back()] - a_.position[j]);
@@ -418,23 +418,23 @@ private:
         Hand hand{wrist, fingers, {}};
         // The normal of the fan of fingers. Fingers at rest are bent slightly towards the palm; otherwise the
         // palm faces down and inwards.
-        Double3 normal{}, bend{};
+        Point3 normal{}, bend{};
         for (std::size_t i = 0; i < fingers.size(); ++i)
             for (std::size_t k = i + 1; k < fingers.size(); ++k) {
-                const Double3 n = cross(a_.position[fingers[i].back()] - a_.position[wrist],
-                                        a_.position[fingers[k].back()] - a_.position[wrist]);
+                const Point3 n = cross(a_.position[fingers[i].back()] - a_.position[wrist],
+                                       a_.position[fingers[k].back()] - a_.position[wrist]);
                 normal = normal + (dot(n, normal) < 0 ? -1.0 : 1.0) * n;
             }
         normal = unit(normal);
         double bent = 0;
         for (const Chain& finger : fingers)
             for (std::size_t i = 0; i + 2 < finger.size(); ++i) {
-                const Double3 a = unit(a_.position[finger[i + 1]] - a_.position[finger[i]]);
-                const Double3 b = unit(a_.position[finger[i + 2]] - a_.position[finger[i + 1]]);
+                const Point3 a = unit(a_.position[finger[i + 1]] - a_.position[finger[i]]);
+                const Point3 b = unit(a_.position[finger[i + 2]] - a_.position[finger[i + 1]]);
                 bend = bend + (b - a);
                 bent += 1;
             }
-        const Double3 wish = -1.0 * a_.up - (0.3 * side) * a_.lateral;
+        const Point3 wish = -1.0 * a_.up - (0.3 * side) * a_.lateral;
         const double evidence = bent > 0 ? dot(normal, bend) / bent : 0;
         const double sign = std::abs(evidence) > 0.03 ? evidence : dot(normal, wish);
         hand.palm = (sign < 0 ? -1.0 : 1.0) * normal;

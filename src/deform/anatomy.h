@@ -30,14 +30,14 @@ struct Limb {
 struct Hand {
     std::uint32_t wrist = 0;
     std::vector<Chain> fingers;  ///< two or more
-    Double3 palm{};              ///< the direction that the palm faces
+    Point3 palm{};               ///< the direction that the palm faces
 };
 
 struct Anatomy {
-    Double3 up{}, lateral{}, forward{};                ///< unit vectors, right-handed: lateral × up = forward
+    Point3 up{}, lateral{}, forward{};                 ///< unit vectors, right-handed: lateral × up = forward
     std::vector<std::vector<std::uint32_t>> children;  ///< children that deform or have deforming descendants
     std::vector<double> reach;                         ///< per joint: the longest path to a tip below it
-    std::vector<Double3> position;
+    std::vector<Point3> position;
     double size = 0;  ///< diagonal of the box of the joints
     std::vector<Limb> limbs;
     Chain spine;  ///< above the hips, up to the joint of the arms; the longest chain if there are no limbs

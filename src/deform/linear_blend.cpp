@@ -18,7 +18,7 @@ constexpr std::size_t grain = 4096;
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
 /// Normalises it; false if its length is zero.
-bool normalise(Double3& d) {
+bool normalise(Point3& d) {
     const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     if (!(length > 0) || !std::isfinite(length)) return false;
     for (double& v : d) v /= length;
@@ -145,12 +145,12 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
             out.positions[v] = to_vec3(move_point(blended, to_point(surface.positions[v])));
             if (!finite(out.positions[v]) && lost[chunk] == n) lost[chunk] = v;
             if (!out.normals.empty()) {
-                Double3 normal = move_normal(blended, to_point(surface.normals[v]));
+                Point3 normal = move_normal(blended, to_point(surface.normals[v]));
                 if (normalise(normal)) out.normals[v] = to_vec3(normal);
             }
             if (!out.tangents.empty()) {
                 const auto& t = surface.tangents[v];
-                Double3 tangent = move_direction(blended, {t[0], t[1], t[2]});
+                Point3 tangent = move_direction(blended, {t[0], t[1], t[2]});
                 if (normalise(tangent)) {
                     const Vec3 f = to_vec3(tangent);
                     out.tangents[v] = {f.x, f.y, f.z, t[3]};

@@ -30,7 +30,7 @@ Transform operator*(const Transform& a, const Transform& b) {
 void move_points(std::span<Vec3> points, const Transform& transform) {
     if (transform == Transform{}) return;
     for (Vec3& p : points) {
-        const Double3 moved = move_point(transform, {p.x, p.y, p.z});
+        const Point3 moved = move_point(transform, {p.x, p.y, p.z});
         p = to_vec3(moved);
     }
 }

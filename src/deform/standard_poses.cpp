@@ -10,7 +10,7 @@ namespace sinew {
 namespace {
 
 struct Rotation {
-    Double3 v{};
+    Point3 v{};
     double w = 1;
 };
 
@@ -19,13 +19,13 @@ Rotation combine(const Rotation& a, const Rotation& b) {
     return {a.w * b.v + b.w * a.v + cross(a.v, b.v), a.w * b.w - dot(a.v, b.v)};
 }
 
-Rotation about(const Double3& axis, double degrees) {
+Rotation about(const Point3& axis, double degrees) {
     const double half = degrees * std::numbers::pi / 360;
     return {std::sin(half) * unit(axis), std::cos(half)};
 }
 
-Double3 turn(const Rotation& q, const Double3& p) {
-    const Double3 across = cross(q.v, p);
+Point3 turn(const Rotation& q, const Point3& p) {
+    const Point3 across = cross(q.v, p);
     return p + 2.0 * (q.w * across + cross(q.v, across));
 }
 
@@ -35,22 +35,22 @@ public:
     Poser(const Skeleton& skeleton, const Anatomy& anatomy)
         : skeleton_(skeleton), a_(anatomy), turned_(skeleton.joints.size()), moved_by_(turned_.size()) {}
 
-    void rotate(std::uint32_t joint, const Double3& axis, double degrees) {
+    void rotate(std::uint32_t joint, const Point3& axis, double degrees) {
         turned_[joint] = combine(about(axis, degrees), turned_[joint]);
         moved_ = true;
     }
 
     // Turns the joint so that `end` is in `direction` from it; by at most `limit` degrees.
-    void aim(std::uint32_t joint, std::uint32_t end, const Double3& direction, double limit) {
-        const Double3 from = unit(a_.position[end] - a_.position[joint]), to = unit(direction);
-        Double3 axis = cross(from, to);
+    void aim(std::uint32_t joint, std::uint32_t end, const Point3& direction, double limit) {
+        const Point3 from = unit(a_.position[end] - a_.position[joint]), to = unit(direction);
+        Point3 axis = cross(from, to);
         const double angle = std::atan2(norm(axis), dot(from, to)) * 180 / std::numbers::pi;
         if (norm(axis) < 1e-6) axis = a_.forward;  // parallel or opposite: any perpendicular axis will do
         rotate(joint, axis, std::min(angle, limit));
     }
 
     // The same part of an angle for each joint of a chain.
-    void spread(const Chain& chain, std::size_t count, const Double3& axis, double degrees) {
+    void spread(const Chain& chain, std::size_t count, const Point3& axis, double degrees) {
         count = std::min(count, chain.size());
         for (std::size_t i = 0; i < count; ++i) rotate(chain[i], axis, degrees / static_cast<double>(count));
     }
@@ -63,7 +63,7 @@ public:
             if (!limb.foot) continue;
             const std::uint32_t foot = *limb.foot;
             Rotation turned;
-            Double3 place = a_.position[foot];
+            Point3 place = a_.position[foot];
             for (int at = static_cast<int>(limb.chain.back()); at != skeleton_.joints[foot].parent;) {
                 const auto j = static_cast<std::size_t>(at);
                 turned = combine(turned_[j], turned);
@@ -81,16 +81,16 @@ public:
         std::vector<JointPose> out(turned_.size());
         for (std::size_t j = 0; j < out.size(); ++j) {
             const Rotation& q = turned_[j];
-            const Double3& by = moved_by_[j];
-            if (q.w == 1 && by == Double3{}) continue;
+            const Point3& by = moved_by_[j];
+            if (q.w == 1 && by == Point3{}) continue;
             // Orthonormal, as skinning_matrices makes them.
             const auto& axes = skeleton_.joints[j].axes;
-            const Double3 x = unit({axes[0].x, axes[0].y, axes[0].z});
-            Double3 y{axes[1].x, axes[1].y, axes[1].z};
+            const Point3 x = unit({axes[0].x, axes[0].y, axes[0].z});
+            Point3 y{axes[1].x, axes[1].y, axes[1].z};
             y = unit(y - dot(x, y) * x);
-            const Double3 z = cross(x, y);
+            const Point3 z = cross(x, y);
             out[j].rotation = {dot(x, q.v), dot(y, q.v), dot(z, q.v), q.w};
-            if (by != Double3{}) out[j].translation = {dot(x, by), dot(y, by), dot(z, by)};
+            if (by != Point3{}) out[j].translation = {dot(x, by), dot(y, by), dot(z, by)};
         }
         return out;
     }
@@ -99,20 +99,20 @@ private:
     const Skeleton& skeleton_;
     const Anatomy& a_;
     std::vector<Rotation> turned_;
-    std::vector<Double3> moved_by_;  // in bind space, before the motion of the joints above
+    std::vector<Point3> moved_by_;  // in bind space, before the motion of the joints above
     bool moved_ = false;
 };
 
 // The axis about which a knee or elbow bends further in its present direction. If it is straight, knees bend
 // backwards and elbows forwards.
-Double3 hinge(const Anatomy& a, const Limb& limb) {
-    const Double3 root = a.position[limb.chain[limb.root]], knee = a.position[limb.chain[*limb.knee]],
-                  wrist = a.position[limb.chain[limb.wrist]];
-    const Double3 upper = unit(knee - root), lower = *limb.knee == limb.wrist ? upper : unit(wrist - knee);
-    const Double3 axis = cross(upper, lower);
+Point3 hinge(const Anatomy& a, const Limb& limb) {
+    const Point3 root = a.position[limb.chain[limb.root]], knee = a.position[limb.chain[*limb.knee]],
+                 wrist = a.position[limb.chain[limb.wrist]];
+    const Point3 upper = unit(knee - root), lower = *limb.knee == limb.wrist ? upper : unit(wrist - knee);
+    const Point3 axis = cross(upper, lower);
     if (norm(axis) > 0.1) return unit(axis);
-    const Double3 towards = limb.leg ? -1.0 * a.forward : a.forward;
-    const Double3 bent = cross(lower, towards);
+    const Point3 towards = limb.leg ? -1.0 * a.forward : a.forward;
+    const Point3 bent = cross(lower, towards);
     return norm(bent) > 1e-3 ? unit(bent) : a.lateral;
 }
 
@@ -120,7 +120,7 @@ void raise_arms(Poser& p, const Anatomy& a, bool forward) {
     for (const Limb& limb : a.limbs) {
         if (limb.leg) continue;
         const std::uint32_t root = limb.chain[limb.root], end = limb.chain[limb.knee.value_or(limb.wrist)];
-        const Double3 out = limb.side * a.lateral;
+        const Point3 out = limb.side * a.lateral;
         p.aim(root, end, forward ? a.forward + 0.15 * out : a.up + 0.35 * out, 150);
     }
 }
@@ -129,7 +129,7 @@ void crouch(Poser& p, const Anatomy& a) {
     constexpr double bend = 90;
     for (const Limb& limb : a.limbs) {
         if (!limb.leg || !limb.knee) continue;
-        const Double3 axis = hinge(a, limb);
+        const Point3 axis = hinge(a, limb);
         p.rotate(limb.chain[limb.root], axis, -bend / 2);
         p.rotate(limb.chain[*limb.knee], axis, bend);
         if (limb.wrist > *limb.knee)
@@ -143,10 +143,10 @@ void crouch(Poser& p, const Anatomy& a) {
 void stride(Poser& p, const Anatomy& a) {
     std::vector<std::uint32_t> hips;  // roots of the pairs so far, by their joint at the trunk
     for (const Limb& limb : a.limbs) {
-        const Double3 axis = -1.0 * a.lateral;  // rotation about it swings a hanging limb forward
+        const Point3 axis = -1.0 * a.lateral;  // rotation about it swings a hanging limb forward
         if (limb.leg) {
             // Diagonal pairs move together: the second pair steps against the first.
-            const Double3 at = a.position[limb.chain[0]];
+            const Point3 at = a.position[limb.chain[0]];
             const double pair = dot(a.forward, at - a.position[a.limbs[0].chain[0]]) > 0.2 * a.size ||
                                         dot(a.forward, at - a.position[a.limbs[0].chain[0]]) < -0.2 * a.size
                                     ? -1
@@ -165,19 +165,19 @@ void stride(Poser& p, const Anatomy& a) {
 
 void twist(Poser& p, const Anatomy& a) {
     if (!a.spine.empty()) {
-        const Double3 axis = a.position[a.spine.back()] - a.position[a.spine[0]];
+        const Point3 axis = a.position[a.spine.back()] - a.position[a.spine[0]];
         p.spread(a.spine, a.spine.size(), norm(axis) > 0 ? axis : a.up, 60);
     }
     for (const Limb& limb : a.limbs) {
         if (limb.leg || limb.wrist == 0) continue;
-        const Double3 axis = a.position[limb.chain[limb.wrist]] - a.position[limb.chain[limb.wrist - 1]];
+        const Point3 axis = a.position[limb.chain[limb.wrist]] - a.position[limb.chain[limb.wrist - 1]];
         p.rotate(limb.chain[limb.wrist], axis, 90 * limb.side);
     }
 }
 
 void fist(Poser& p, const Anatomy& a) {
     for (const Hand& hand : a.hands) {
-        Double3 mean{};
+        Point3 mean{};
         for (const Chain& f : hand.fingers) mean = mean + unit(a.position[f.back()] - a.position[hand.wrist]);
         mean = unit(mean);
         // The thumb is the finger that points away from the others.
@@ -193,8 +193,8 @@ void fist(Poser& p, const Anatomy& a) {
         }
         for (std::size_t i = 0; i < hand.fingers.size(); ++i) {
             const Chain& f = hand.fingers[i];
-            const Double3 direction = unit(a.position[f.back()] - a.position[f[0]]);
-            const Double3 axis = cross(norm(direction) > 0 ? direction : mean, hand.palm);
+            const Point3 direction = unit(a.position[f.back()] - a.position[f[0]]);
+            const Point3 axis = cross(norm(direction) > 0 ? direction : mean, hand.palm);
             const bool is_thumb = i == thumb && hand.fingers.size() >= 3;
             // Five joints: the first is inside the palm, and the last is the tip.
             const std::size_t first = f.size() >= 5 ? 1 : 0;

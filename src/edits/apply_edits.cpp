@@ -81,7 +81,7 @@ EditEngine::Shares EditEngine::shares_of(const WeightEdit& edit, const RowAt& fr
         std::vector<float> most(parts.components, 0);
         const auto each = [&](auto&& visit) {
             for (std::size_t v = 0; v < n; ++v)
-                if (parts.node_of[v] != MeshSurface::none) visit(out[v], most[parts.component[parts.node_of[v]]]);
+                if (parts.node_of[v] != no_index) visit(out[v], most[parts.component[parts.node_of[v]]]);
         };
         each([](float share, float& of_part) { of_part = std::max(of_part, share); });
         each([](float& share, float of_part) { share = of_part; });

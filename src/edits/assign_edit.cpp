@@ -40,7 +40,7 @@ Result<PreparedRow> assigned_rows(const EditTask& task, const EditPart&, std::sp
             all += surface.mass[n];
         }
         for (const std::uint32_t v : at)
-            if (const std::uint32_t n = surface.node_of[v]; n != MeshSurface::none)
+            if (const std::uint32_t n = surface.node_of[v]; n != no_index)
                 if (const double share = area[surface.component[n]] / all; share > kBody)
                     return Error{ErrorCode::input, "assign: the part at vertex " + std::to_string(v) + " is " +
                                                        std::to_string(std::lround(100 * share)) +

@@ -56,7 +56,7 @@ public:
     /// Per node: the piece that is nearest along the surface, within `reach`, and the distance; negative on the
     /// second joint's side. The distance is straight, from pieces that come over the surface.
     struct Near {
-        std::uint32_t piece = MeshSurface::none;
+        std::uint32_t piece = no_index;
         double distance = INFINITY;
     };
     std::vector<Near> near_line(double reach) const {
@@ -99,7 +99,7 @@ private:
         std::array<Point3, 3> p;
         for (std::size_t k = 0; k < 3; ++k) {
             n[k] = surface_.node_of[t[k]];
-            if (n[k] == MeshSurface::none || !shared_[n[k]]) return;
+            if (n[k] == no_index || !shared_[n[k]]) return;
             p[k] = place(n[k]);
         }
         std::vector<Point3> ends;
@@ -174,7 +174,7 @@ Result<PreparedRow> border_rows(const EditTask& task, const EditPart& part, std:
     return PreparedRow([&part, &surface = task.surface.surface(), at, shift, width, border = std::move(border),
                         near = std::move(near)](std::size_t k, EditRow& row) {
         const std::uint32_t node = surface.node_of[at[k]];
-        if (node == MeshSurface::none || near[node].piece == MeshSurface::none) return;
+        if (node == no_index || near[node].piece == no_index) return;
         const double before = border.part_at(node), old_width = border.width_at(near[node].piece);
         if (std::isnan(before)) return;
         const double change = profile(near[node].distance + shift, std::isnan(width) ? old_width : width) -

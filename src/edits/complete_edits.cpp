@@ -42,7 +42,7 @@ void add_mirrored(std::vector<float>& selection, const std::vector<float> of, Ed
     for (std::size_t v = 0; v < of.size(); ++v) {
         const Point3 image = EditSurfaceState::mirrored(to_point(mesh.positions[v]), across);
         const SurfacePoint found = surface.tree().nearest(image, reach);
-        if (found.triangle == SurfacePoint::none) continue;
+        if (found.triangle == no_index) continue;
         const Triangle& t = mesh.triangles[found.triangle];
         const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
         float& there = selection[t[static_cast<std::size_t>(most)]];

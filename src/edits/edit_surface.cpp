@@ -158,7 +158,7 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
         }
         // Starts at the corners of the triangle there, also if they are outside the radius: triangles may be large.
         const SurfacePoint place = s.tree().nearest(centre, radius);
-        if (place.triangle == SurfacePoint::none) continue;
+        if (place.triangle == no_index) continue;
         queue.clear();
         for (const std::uint32_t v : s.mesh.triangles[place.triangle])
             if (const std::uint32_t n = surface.node_of[v]; !seen[n]) seen[n] = 1, queue.push_back(n);
@@ -184,13 +184,13 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
     if (!marked) return;
     // Other vertices at the marked positions.
     for (std::size_t v = 0; v < selection.size(); ++v)
-        if (const std::uint32_t n = surface.node_of[v]; n != MeshSurface::none)
+        if (const std::uint32_t n = surface.node_of[v]; n != no_index)
             selection[v] = std::max(selection[v], selection[surface.vertex_of[n]]);
 }
 
 std::uint32_t EditSurfaceState::vertex_near(const Point3& place, double reach) {
     const SurfacePoint found = tree().nearest(place, reach);
-    if (found.triangle == SurfacePoint::none) return MeshSurface::none;
+    if (found.triangle == no_index) return no_index;
     const auto most = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
     return mesh.triangles[found.triangle][static_cast<std::size_t>(most)];
 }

@@ -111,7 +111,7 @@ struct EditSurfaceState {
     const TriangleTree& tree();
     const NodeGrid& grid();
     double longest_edge();
-    /// The corner with the largest share in the nearest place of the surface within reach, or MeshSurface::none.
+    /// The corner with the largest share in the nearest place of the surface within reach, or no_index.
     std::uint32_t vertex_near(const Point3& place, double reach);
 
     /// The mirror plane of the skeleton, if it has one.

@@ -84,7 +84,7 @@ Result<PreparedRow> mirrored_rows(const EditTask& task, const EditPart&, std::sp
         Point3 image;
         for (std::size_t a = 0; a < 3; ++a) image[a] = p[a] - 2 * height * m.normal[a];
         const SurfacePoint found = tree.nearest(image, EditSurfaceState::kMirrorReach * diagonal);
-        if (found.triangle == SurfacePoint::none) return;
+        if (found.triangle == no_index) return;
         for (std::size_t c = 0; c < 3; ++c)
             if (found.share[c] > 1e-9)
                 for (const Influence& i : task.row(mesh.triangles[found.triangle][c]))

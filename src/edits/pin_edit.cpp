@@ -72,7 +72,7 @@ Status complete_pins(const EditPreparation& of) {
     std::vector<Pin>& pins = of.edit.pins;
     for (std::size_t i = 0; i < pins.size(); ++i) {
         const std::string place = "pin " + std::to_string(i + 1);
-        if (pins[i].vertex == Pin::none) pins[i].vertex = surface.vertex_near(to_point(pins[i].point), INFINITY);
+        if (pins[i].vertex == no_index) pins[i].vertex = surface.vertex_near(to_point(pins[i].point), INFINITY);
         if (pins[i].vertex >= weld.size()) return of.wrong(place + ": there is no surface");
         for (const Influence& k : pins[i].weights) SINEW_TRY(of.deforms(k.joint, place));
     }
@@ -99,7 +99,7 @@ Status complete_pins(const EditPreparation& of) {
             twin.twin = true;
             const Point3 place = to_point(surface.mesh.positions[twin.vertex]);
             twin.vertex = surface.vertex_near(EditSurfaceState::mirrored(place, *across), reach);
-            if (twin.vertex == Pin::none || at_its_place(twin) != kept.end()) continue;
+            if (twin.vertex == no_index || at_its_place(twin) != kept.end()) continue;
             for (Influence& k : twin.weights) {
                 SINEW_TRY_LET(k.joint, partner(of, *across, k.joint));
             }
@@ -119,8 +119,8 @@ struct PinTargets {
     std::vector<std::uint32_t> joints, column;  ///< column: of a joint in `joints`, or none
 
     void use(std::uint32_t joint) {
-        if (joint >= column.size()) column.resize(joint + 1, Pin::none);
-        if (column[joint] != Pin::none) return;
+        if (joint >= column.size()) column.resize(joint + 1, no_index);
+        if (column[joint] != no_index) return;
         column[joint] = static_cast<std::uint32_t>(joints.size());
         joints.push_back(joint);
     }
@@ -129,17 +129,17 @@ struct PinTargets {
 Result<PinTargets> find_targets(const EditTask& task, std::span<const std::span<const Influence>> rows) {
     const MeshSurface& surface = task.surface.surface();
     PinTargets out;
-    out.pin_at.assign(surface.nodes(), Pin::none);
+    out.pin_at.assign(surface.nodes(), no_index);
     for (std::size_t i = 0; i < task.edit.pins.size(); ++i) {
         const Pin& pin = task.edit.pins[i];
         const std::string place =
             "pin: pin " + std::to_string(i + 1) + ": the vertex " + std::to_string(pin.vertex);
         const std::uint32_t node = surface.node_of[pin.vertex];
         const bool locked = !task.locks.vertices.empty() && task.locks.vertices[pin.vertex];
-        const bool lost = node == MeshSurface::none || rows[node].empty();
+        const bool lost = node == no_index || rows[node].empty();
         if (pin.twin && (locked || lost)) continue;
         if (locked) return wrong(place + " is locked");
-        if (lost) return wrong(place + (node == MeshSurface::none ? " is of no triangle" : " has no weights"));
+        if (lost) return wrong(place + (node == no_index ? " is of no triangle" : " has no weights"));
         out.pin_at[node] = static_cast<std::uint32_t>(out.nodes.size());
         out.nodes.push_back(node);
         out.rows.push_back(target_of(pin, rows[node]));
@@ -197,8 +197,8 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
         if (high[c] >= least_new) raised.push_back(c);
     return PreparedRow([=, &surface, rows = std::move(rows), pins = std::move(pins)](std::size_t k, EditRow& row) {
         const std::uint32_t node = surface.node_of[at[k]];
-        if (node == MeshSurface::none) return;
-        if (pins.pin_at[node] != Pin::none) {
+        if (node == no_index) return;
+        if (pins.pin_at[node] != no_index) {
             row = pins.rows[pins.pin_at[node]];
             return;
         }
@@ -212,7 +212,7 @@ Result<PreparedRow> pinned_rows(const EditTask& task, const EditPart&, std::span
                 row.push_back({pins.joints[c], x});
         };
         for (const Influence& i : rows[node])
-            if (i.joint < pins.column.size() && pins.column[i.joint] != Pin::none)
+            if (i.joint < pins.column.size() && pins.column[i.joint] != no_index)
                 add(pins.column[i.joint], i.weight);
             else
                 row.push_back({i.joint, i.weight});

@@ -135,7 +135,7 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
     // Vertices count, not area: meshes are finer where more has to be decided (docs/evaluation.md).
     std::vector<double> count(surface.nodes(), 0);
     for (const std::uint32_t node : surface.node_of)
-        if (node != MeshSurface::none) ++count[node];
+        if (node != no_index) ++count[node];
     count = coarse.restricted(count, context);
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, mass[i] / (length * length)});
@@ -167,17 +167,17 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
         std::vector<double> b(n);
         for (std::size_t i = 0; i < n; ++i) b[i] = count[i] * open[i];
         const std::vector<double> worth = factor.solve(b);
-        std::uint32_t best = MeshSurface::none;
+        std::uint32_t best = no_index;
         for (std::uint32_t i = 0; i < n; ++i)
-            if (!asked[i] && (best == MeshSurface::none || worth[i] > worth[best])) best = i;
-        if (best == MeshSurface::none) break;
+            if (!asked[i] && (best == no_index || worth[i] > worth[best])) best = i;
+        if (best == no_index) break;
         double covered = cover(best);
         if (across) {
             const Point3 place = to_point(mesh.positions[surface.vertex_of[coarse.node(best)]]);
             const std::uint32_t twin =
                 state.vertex_near(EditSurfaceState::mirrored(place, *across),
                                   EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal());
-            if (twin != MeshSurface::none) {
+            if (twin != no_index) {
                 const CoarseSurface::Stencil s = coarse.stencil(surface.node_of[twin]);
                 const auto most = std::max_element(s.share.begin(), s.share.end()) - s.share.begin();
                 if (const std::uint32_t at = s.of[static_cast<std::size_t>(most)]; !asked[at]) covered += cover(at);

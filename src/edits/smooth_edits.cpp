@@ -26,7 +26,7 @@ Result<PreparedRow> smoothed_rows(const EditTask& task, const EditPart&, std::sp
     const std::size_t step = std::max<std::size_t>(1, at.size() / 32);
     double pairs = 0;
     for (std::size_t k = 0; k < at.size() && !cancelled(context); k += step)
-        if (const std::uint32_t node = mesh.node_of[at[k]]; node != MeshSurface::none)
+        if (const std::uint32_t node = mesh.node_of[at[k]]; node != no_index)
             near.around(node, length, sampled, [&](std::uint32_t, double) { pairs += static_cast<double>(step); });
     if (pairs > most)
         return Error{ErrorCode::usage, "smooth: within the length " + shortest_text(edit.value) + " of each of " +
@@ -38,7 +38,7 @@ Result<PreparedRow> smoothed_rows(const EditTask& task, const EditPart&, std::sp
         Neighbourhoods::Scratch scratch(mesh.nodes());
         for (std::size_t k = begin; k < end && !cancelled(context); ++k) {
             const std::uint32_t node = mesh.node_of[at[k]];
-            if (node == MeshSurface::none) continue;
+            if (node == no_index) continue;
             EditRow& row = out[k];
             double sum = 0;
             near.around(node, length, scratch, [&](std::uint32_t n, double d) {
@@ -64,10 +64,10 @@ Result<PreparedRow> relaxed_rows(const EditTask& task, const EditPart&, std::spa
     const MeshSurface& mesh = task.surface.surface();
     const Neighbourhoods& near = task.surface.neighbours();
     const auto steps = static_cast<std::size_t>(edit.value);
-    std::vector<std::uint32_t> place(mesh.nodes(), MeshSurface::none), node;
+    std::vector<std::uint32_t> place(mesh.nodes(), no_index), node;
     std::vector<std::size_t> ring;  // number of nodes within 0, 1 … edges
     for (const std::uint32_t v : at)
-        if (const std::uint32_t n = mesh.node_of[v]; n != MeshSurface::none && place[n] == MeshSurface::none) {
+        if (const std::uint32_t n = mesh.node_of[v]; n != no_index && place[n] == no_index) {
             place[n] = static_cast<std::uint32_t>(node.size());
             node.push_back(n);
         }
@@ -76,7 +76,7 @@ Result<PreparedRow> relaxed_rows(const EditTask& task, const EditPart&, std::spa
         const std::size_t to = node.size();
         for (std::size_t i = from; i < to; ++i)
             for (const Neighbourhoods::Link& l : near.of(node[i]))
-                if (place[l.node] == MeshSurface::none) {
+                if (place[l.node] == no_index) {
                     place[l.node] = static_cast<std::uint32_t>(node.size());
                     node.push_back(l.node);
                 }
@@ -107,7 +107,7 @@ Result<PreparedRow> relaxed_rows(const EditTask& task, const EditPart&, std::spa
         for (std::size_t i = 0; i < ring[steps - s]; ++i) std::swap(now[i], next[i]);
     }
     return PreparedRow([now = std::move(now), place = std::move(place), &mesh, at](std::size_t k, EditRow& row) {
-        if (const std::uint32_t n = mesh.node_of[at[k]]; n != MeshSurface::none) row = now[place[n]];
+        if (const std::uint32_t n = mesh.node_of[at[k]]; n != no_index) row = now[place[n]];
     });
 }
 

@@ -60,7 +60,7 @@ private:
 /// Graph distances over a domain: the K nearest joints per leaf. Exact, and in integers, so that the result
 /// does not depend on the order of processing. The rows are immutable; copies share them.
 struct LeafDistances {
-    static constexpr std::uint32_t unreached = 0xffffffffu;
+    static constexpr std::uint32_t unreached = no_index;
     static constexpr float units_per_voxel = 16384.0f;
     std::size_t leaves = 0;               ///< rows
     std::size_t width = 0;                ///< K

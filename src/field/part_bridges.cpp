@@ -15,7 +15,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kMixed = 0xffffffffu;
+constexpr std::uint32_t kMixed = no_index;
 constexpr std::size_t kLeafSize = 8;
 
 // Positions in a balanced tree of boxes. Each box stores its group if all its positions belong to one.

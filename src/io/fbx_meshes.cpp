@@ -29,21 +29,19 @@ struct FbxLayer {
     bool indexed = false;
     std::vector<bool> damaged;  // of places: not finite; empty where all are
 
-    static constexpr std::uint32_t nowhere = 0xffffffffu;
-
-    /// Where the values of a corner are; nowhere if they do not exist or are not finite.
+    /// Where the values of a corner are; no_index if they do not exist or are not finite.
     std::uint32_t place(std::uint32_t corner, std::uint32_t point, std::uint32_t polygon) const {
         std::uint32_t out = of == Of::corner ? corner : of == Of::point ? point : of == Of::polygon ? polygon : 0;
         if (indexed) {
-            if (out >= index.size() || index[out] < 0) return nowhere;
+            if (out >= index.size() || index[out] < 0) return no_index;
             out = static_cast<std::uint32_t>(index[out]);
         }
-        return out < count && (damaged.empty() || !damaged[out]) ? out : nowhere;
+        return out < count && (damaged.empty() || !damaged[out]) ? out : no_index;
     }
     /// The values of a place; zeros of none.
     const double* at(std::uint32_t place) const {
         static constexpr double kZeros[4] = {};
-        return place == nowhere ? kZeros : &values[place * width];
+        return place == no_index ? kZeros : &values[place * width];
     }
     /// Whether the values of two places have the same bits as floats. -0 and 0 differ, which keeps a duplicate at
     /// worst.
@@ -184,7 +182,7 @@ private:
             if (!material) return std::size_t{0};
             while (first_[polygon + 1] <= corner) ++polygon;
             const std::uint32_t place = material->place(corner, corners_[corner], polygon);
-            const double number = place == FbxLayer::nowhere ? -1 : *material->at(place);
+            const double number = place == no_index ? -1 : *material->at(place);
             return number >= 0 && number < double(materials) ? static_cast<std::size_t>(number) : materials;
         };
         for (auto t = triangles.begin(); t != triangles.end();) {
@@ -248,7 +246,7 @@ private:
                                                  first_.begin() - 1);
         const auto place = [&](const FbxLayer& layer) {
             const std::uint32_t out = layer.place(corner, corners_[corner], polygon);
-            lost_ += out == FbxLayer::nowhere;
+            lost_ += out == no_index;
             return out;
         };
         Places out{};

@@ -22,7 +22,6 @@ namespace sinew::io {
 
 namespace {
 
-using Triple = FbxTransform::Triple;
 using Quaternion = std::array<double, 4>;  // x, y, z, w
 
 Quaternion multiply(const Quaternion& a, const Quaternion& b) {
@@ -33,7 +32,7 @@ Quaternion multiply(const Quaternion& a, const Quaternion& b) {
 }
 
 /// Rotations about the three axes in an order: the first one first.
-Quaternion euler(const Triple& degrees, std::size_t order = 0) {
+Quaternion euler(const Point3& degrees, std::size_t order = 0) {
     static constexpr std::size_t kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
     Quaternion out{0, 0, 0, 1};
     for (const std::size_t axis : kOrders[order]) {
@@ -52,7 +51,7 @@ Trs local(const FbxTransform& x) {
     Trs out;
     out.q = multiply(multiply(euler(x.pre), euler(x.rotation, x.order)), back);
     out.s = x.scale;
-    Triple arm;  // from the rotation pivot to where the rotated part begins
+    Point3 arm;  // from the rotation pivot to where the rotated part begins
     for (std::size_t k = 0; k < 3; ++k)
         arm[k] = x.scaling_offset[k] + x.scaling_pivot[k] * (1 - x.scale[k]) - x.rotation_pivot[k];
     const Matrix turn = compose({0, 0, 0}, out.q, {1, 1, 1});
@@ -102,7 +101,7 @@ std::size_t parent_of(const FbxObjects& objects, std::size_t object) {
 
 /// The scale of each node: inherited, and whole.
 struct Scales {
-    Triple inherited{1, 1, 1}, whole{1, 1, 1};
+    Point3 inherited{1, 1, 1}, whole{1, 1, 1};
 };
 
 std::vector<Scales> scales_of(const std::vector<FbxNodes::Node>& nodes,
@@ -117,7 +116,7 @@ std::vector<Scales> scales_of(const std::vector<FbxNodes::Node>& nodes,
     return out;
 }
 
-bool uniform(const Triple& scale) {
+bool uniform(const Point3& scale) {
     const auto [least, most] = std::minmax({scale[0], scale[1], scale[2]});
     return most - least <= 1e-6 * std::abs(most);
 }
@@ -198,7 +197,7 @@ void FbxNodes::place(const std::vector<FbxTransform>& transforms, std::span<cons
     for (const std::size_t n : wanted) {
         Trs& own = out[n].own = local(transforms[n]);
         if (transforms[n].inherit == FbxTransform::Inherit::RSrs) continue;
-        Triple above = scales[nodes[n].parent].whole;
+        Point3 above = scales[nodes[n].parent].whole;
         for (double& scale : above)
             if (scale == 0) scale = 1;
         if (nodes[n].compensated) {

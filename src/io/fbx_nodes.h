@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/geometry.h"
 #include "io/fbx_objects.h"
 #include "io/gltf_builder.h"
 #include "io/matrix.h"
@@ -15,9 +16,8 @@ namespace sinew::io {
 
 /// The properties of a model that make its transform; degrees.
 struct FbxTransform {
-    using Triple = std::array<double, 3>;
-    Triple translation{}, rotation{}, scale{1, 1, 1};  ///< curves move these
-    Triple pre{}, post{}, rotation_offset{}, rotation_pivot{}, scaling_offset{}, scaling_pivot{};
+    Point3 translation{}, rotation{}, scale{1, 1, 1};  ///< curves move these
+    Point3 pre{}, post{}, rotation_offset{}, rotation_pivot{}, scaling_offset{}, scaling_pivot{};
     std::size_t order = 0;  ///< of rotation: x, y, z; x, z, y …
     enum class Inherit { RrSs, RSrs, Rrs } inherit = Inherit::RSrs;
 };

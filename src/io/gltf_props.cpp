@@ -18,7 +18,7 @@ public:
     PropReader(const Scene& scene, const ScenePose& rest)
         : document_(*scene.document), rest_(rest), accessors_(document_) {
         const Rig& rig = document_.rig;
-        joint_of_node_.assign(rig.nodes.parent.size(), kNone);
+        joint_of_node_.assign(rig.nodes.parent.size(), no_index);
         for (std::size_t j = 0; j < rig.node_of_joint.size(); ++j)
             joint_of_node_[rig.node_of_joint[j]] = static_cast<std::uint32_t>(j);
     }
@@ -34,17 +34,15 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kNone = 0xffffffffu;
-
     void read_mesh(std::size_t node, std::size_t mesh) {
         const Rig& rig = document_.rig;
-        std::uint32_t joint = kNone;
-        for (std::size_t n = node; n != Rig::no_node && joint == kNone; n = rig.nodes.parent[n])
+        std::uint32_t joint = no_index;
+        for (std::size_t n = node; n != Rig::no_node && joint == no_index; n = rig.nodes.parent[n])
             joint = joint_of_node_[n];
         // Shown at to_world · skinning of the joint · (bind space).
         const auto from_world = inverse(to_matrix(rest_.to_world));
         const auto from_joint =
-            joint == kNone ? std::optional<Matrix>(Matrix{}) : inverse(to_matrix(rest_.skinning[joint]));
+            joint == no_index ? std::optional<Matrix>(Matrix{}) : inverse(to_matrix(rest_.skinning[joint]));
         if (!from_world || !from_joint) return;
         const Matrix place = *from_joint * *from_world * to_matrix(rest_.nodes[node]);
         const Json& json = *document_.at("meshes", mesh);

@@ -259,7 +259,6 @@ Status add_clip_data(const Request& request, Plan& plan) {
 
 namespace {
 
-constexpr std::uint32_t not_in_skin = 0xffffffffu;
 constexpr double kFolded = 1e-2;  ///< determinant of a mean of motions: one that is smaller has no usable inverse
 
 Component component_of(WeightFormat format) {
@@ -336,7 +335,7 @@ Status add_weight_data(const Request& request, Plan& plan) {
     const Rig& rig = request.rig();
     for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
         const VertexBlock& block = rig.blocks[b];
-        std::vector<std::uint32_t> local(request.scene.skeleton.joints.size(), not_in_skin);
+        std::vector<std::uint32_t> local(request.scene.skeleton.joints.size(), no_index);
         const auto& joints = rig.skins[block.skin].joints;
         for (std::size_t j = joints.size(); j-- > 0;)
             if (joints[j] < local.size()) local[joints[j]] = static_cast<std::uint32_t>(j);
@@ -345,7 +344,7 @@ Status add_weight_data(const Request& request, Plan& plan) {
         for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
             const auto row = request.weights[block.first_vertex + v];
             for (const Influence& influence : row) {
-                if (influence.joint >= local.size() || local[influence.joint] == not_in_skin)
+                if (influence.joint >= local.size() || local[influence.joint] == no_index)
                     return request.internal_error("vertex " + std::to_string(block.first_vertex + v) + ": joint " +
                                                   std::to_string(influence.joint) + " is not in the vertex's skin");
                 largest = std::max(largest, local[influence.joint]);

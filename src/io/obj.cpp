@@ -81,12 +81,11 @@ using Corner = std::array<std::int64_t, 3>;
 
 /// Faces in file order; they are triangulated when all positions are known.
 struct Faces {
-    std::vector<std::array<std::uint32_t, 3>> corners;  ///< places in the lists of the file; no_place = none
+    std::vector<std::array<std::uint32_t, 3>> corners;  ///< places in the lists of the file; no_index = none
     std::vector<std::uint32_t> first{0};                ///< faces + 1
     std::vector<std::size_t> line;                      ///< faces
     std::vector<std::uint32_t> part;                    ///< faces
 };
-constexpr std::uint32_t no_place = 0xffffffffu;
 
 /// The numbers of a corner v, v/vt, v//vn or v/vt/vn; empty if the word is none of these.
 std::optional<Corner> parse_corner(std::string_view word) {
@@ -130,14 +129,14 @@ std::vector<std::uint32_t> split_corners(const Faces& faces, const std::vector<s
     look.uvs.resize(uvs.empty() ? 0 : first.size());
     look.normals.resize(normals.empty() ? 0 : first.size());
     const auto set = [&](std::uint32_t vertex, const Look& of) {
-        if (of[0] != no_place) look.uvs[vertex] = uvs[of[0]];
-        if (of[1] != no_place) look.normals[vertex] = {normals[of[1]][0], normals[of[1]][1], normals[of[1]][2]};
+        if (of[0] != no_index) look.uvs[vertex] = uvs[of[0]];
+        if (of[1] != no_index) look.normals[vertex] = {normals[of[1]][0], normals[of[1]][1], normals[of[1]][2]};
     };
     std::vector<std::uint32_t> out;
     for (const auto& [v, uv, normal] : faces.corners) {
-        mesh.lost += (uv != no_place && uv >= uvs.size()) + (normal != no_place && normal >= normals.size());
-        const Look of{uv < uvs.size() ? uv_of[uv] : no_place,
-                      normal < normals.size() ? normal_of[normal] : no_place};
+        mesh.lost += (uv != no_index && uv >= uvs.size()) + (normal != no_index && normal >= normals.size());
+        const Look of{uv < uvs.size() ? uv_of[uv] : no_index,
+                      normal < normals.size() ? normal_of[normal] : no_index};
         if (!first[v]) {
             first[v] = of;
             set(v, of);
@@ -224,8 +223,8 @@ struct ObjLines {
         if (faces.corners.size() >= most) return fail(line, "more corners than 32-bit numbers can count");
         const auto look = [&](std::size_t part, std::size_t so_far) {
             const std::int64_t at = place((*corner)[part], so_far);
-            return (*corner)[part] == 0       ? no_place
-                   : at < 0 || at >= no_place ? no_place - 1
+            return (*corner)[part] == 0       ? no_index
+                   : at < 0 || at >= no_index ? no_index - 1
                                               : static_cast<std::uint32_t>(at);
         };
         faces.corners.push_back({static_cast<std::uint32_t>(vertex), look(1, uvs.size()), look(2, normals.size())});

@@ -207,8 +207,7 @@ Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t ver
     for (std::size_t i = 0; i < skeleton.joints.size(); ++i)
         by_name[json_text(skeleton.joints[i].name)].push_back(static_cast<std::uint32_t>(i));
     std::unordered_map<std::string, std::size_t> seen;
-    constexpr std::uint32_t unknown = 0xffffffffu;
-    std::vector<std::uint32_t> joint_of(reader.joints.size(), unknown);
+    std::vector<std::uint32_t> joint_of(reader.joints.size(), no_index);
     for (std::size_t i = 0; i < reader.joints.size(); ++i) {
         const std::string key = json_text(reader.joints[i]);
         const auto found = by_name.find(key);
@@ -225,7 +224,7 @@ Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t ver
                 return input_error(name, "vertex " + std::to_string(v) + " names joint " +
                                              std::to_string(influence.joint) + ", but \"joints\" has " +
                                              std::to_string(joint_of.size()) + " names");
-            if (joint_of[influence.joint] == unknown)
+            if (joint_of[influence.joint] == no_index)
                 return input_error(name, "vertex " + std::to_string(v) + " is weighted to joint '" +
                                              reader.joints[influence.joint] +
                                              "', which the skeleton does not have");

@@ -91,9 +91,9 @@ CleanRows with_mirrored(const CleanNodes& nodes, const Symmetry& symmetry, const
     const auto across = [&](std::uint32_t j) { return symmetry.joint[j] != no_index ? symmetry.joint[j] : j; };
     return nodes.make_rows(y.size(), [&](std::uint32_t i, RowSum& sum, InfluenceList& row) {
         const std::uint32_t vertex = symmetry.vertex[nodes.surface.vertex_of[i]];
-        const std::uint32_t other = vertex == no_index ? MeshSurface::none : nodes.surface.node_of[vertex];
+        const std::uint32_t other = vertex == no_index ? no_index : nodes.surface.node_of[vertex];
         row.assign(y[i].begin(), y[i].end());
-        if (other == MeshSurface::none || open[i] || open[other]) return;
+        if (other == no_index || open[i] || open[other]) return;
         sum.add(x[i], 1);
         sum.add(x[other], -1, across);
         sum.take(row);

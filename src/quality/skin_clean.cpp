@@ -50,7 +50,7 @@ Result<SkinWeights> with_rows(const SkinWeights& weights, const CleanNodes& node
     for (std::uint32_t v = 0; v < counts.size(); ++v) {
         const std::uint32_t node = nodes.surface.node_of[v];
         std::span<const Influence> row = weights[v];
-        if (node != MeshSurface::none && changed[node]) {
+        if (node != no_index && changed[node]) {
             row = row_of(node);
             fresh.assign(row.begin(), row.end());
             std::sort(fresh.begin(), fresh.end(), [](const Influence& a, const Influence& b) {
@@ -75,7 +75,7 @@ CleanNodes::CleanNodes(const MeshView& of, const Skeleton& by, const SkinCleanOp
     surface = build_surface(mesh, seams, context);
     vertices = Lists(size(), context, [&](const auto& to) {
         for (std::uint32_t v = 0; v < surface.node_of.size(); ++v)
-            if (surface.node_of[v] != MeshSurface::none) to(surface.node_of[v], v);
+            if (surface.node_of[v] != no_index) to(surface.node_of[v], v);
     });
     link_nodes(size(), surface.edges, first, link, [&](const MeshSurface::Edge& e, std::uint32_t to) {
         return Link{to, static_cast<std::uint32_t>(&e - surface.edges.data())};

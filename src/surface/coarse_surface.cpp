@@ -15,7 +15,6 @@ namespace {
 
 using Stencil = CoarseSurface::Stencil;
 
-constexpr std::uint32_t kNone = MeshSurface::none;
 constexpr std::size_t kFew = 3000;    // nodes: a surface with fewer has no coarse ones
 constexpr double kSpacing = 0.25;     // of the values of a coarse surface, in lengths over which fields change
 constexpr double kOnCell = 0.1;       // of the side of a cell: nodes so near that lie over it read from it
@@ -46,7 +45,7 @@ struct Fine {
 
     Fine(const MeshView& mesh, const MeshSurface& of, std::span<const std::uint32_t> nodes, Context* context)
         : node(nodes), at(nodes.size()), surface(of) {
-        LargeVector<std::uint32_t> place(surface.nodes(), kNone);
+        LargeVector<std::uint32_t> place(surface.nodes(), no_index);
         parallel_for(context, nodes.size(), 4096, [&](std::size_t i) {
             place[nodes[i]] = static_cast<std::uint32_t>(i);
             at[i] = to_point(mesh.positions[surface.vertex_of[nodes[i]]]);
@@ -54,7 +53,7 @@ struct Fine {
         next = Lists(nodes.size(), context, [&](const auto& to) {
             for (const MeshSurface::Edge& e : surface.edges) {
                 const std::uint32_t a = place[e.a], b = place[e.b];
-                if (a == kNone) continue;
+                if (a == no_index) continue;
                 to(a, b);
                 to(b, a);
             }
@@ -75,14 +74,14 @@ struct Clusters {
 /// the surface.
 Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& spacing, Context* context) {
     constexpr std::size_t together = 1 << 15;
-    Clusters out{{}, LargeVector<std::uint32_t>(fine.size(), kNone)};
-    LargeVector<std::uint32_t>&owner = out.of, reached_by(fine.size(), kNone);
+    Clusters out{{}, LargeVector<std::uint32_t>(fine.size(), no_index)};
+    LargeVector<std::uint32_t>&owner = out.of, reached_by(fine.size(), no_index);
     LargeVector<float> nearest(fine.size(), INFINITY);  // square of the distance to the owner
     std::vector<std::vector<std::uint32_t>> centres((fine.size() + together - 1) / together);
     parallel_chunks(context, fine.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t> waiting;
         for (auto i = static_cast<std::uint32_t>(begin); i < end; ++i) {
-            if (owner[i] != kNone) continue;
+            if (owner[i] != no_index) continue;
             const auto own = static_cast<std::uint32_t>(centres[chunk].size());
             centres[chunk].push_back(i);
             const Point3 centre = fine.at[i];
@@ -121,7 +120,7 @@ Clusters cluster(const Fine& fine, const std::function<double(std::uint32_t)>& s
 std::vector<Triangle> dual_cells(const MeshView& mesh, const MeshSurface& surface, const Fine& fine,
                                  const Clusters& clusters, Context* context) {
     const LargeVector<std::uint32_t>& owner = clusters.of;
-    LargeVector<std::uint32_t> owner_of_node(surface.nodes(), kNone);
+    LargeVector<std::uint32_t> owner_of_node(surface.nodes(), no_index);
     parallel_for(context, fine.size(), 4096, [&](std::size_t i) { owner_of_node[fine.node[i]] = owner[i]; });
     const auto corners =
         collect<Triangle>(mesh.triangles.size(), context, [&](std::vector<Triangle>& out, std::size_t t) {
@@ -343,7 +342,8 @@ LargeVector<std::uint32_t> first_edges(std::span<const MeshSurface::Edge> edges,
 
 CoarseSurface::CoarseSurface(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
                              const std::function<double(std::uint32_t)>& spacing, Context* context)
-    : fine_(along_curve(mesh, surface, nodes, context)), stencil_(surface.nodes(), Stencil{{kNone, kNone, kNone}}) {
+    : fine_(along_curve(mesh, surface, nodes, context)),
+      stencil_(surface.nodes(), Stencil{{no_index, no_index, no_index}}) {
     const Fine fine(mesh, surface, fine_, context);
     const Clusters clusters = cluster(
         fine, [&](std::uint32_t i) { return spacing(fine_[i]); }, context);
@@ -394,7 +394,7 @@ std::vector<double> CoarseSurface::restricted(std::span<const double> x, Context
         for (std::uint32_t i = 0; i < x.size(); ++i) {
             const Stencil s = stencil(i);
             for (std::size_t k = 0; k < 3; ++k)
-                if (s.of[k] != kNone && is_mine(s.of[k])) out[s.of[k]] += static_cast<double>(s.share[k]) * x[i];
+                if (s.of[k] != no_index && is_mine(s.of[k])) out[s.of[k]] += static_cast<double>(s.share[k]) * x[i];
         }
     });
     return out;

@@ -73,7 +73,7 @@ private:
 
     void number_nodes() {
         const std::size_t vertices = mesh_.positions.size();
-        out_.node_of.assign(vertices, MeshSurface::none);
+        out_.node_of.assign(vertices, no_index);
         std::vector<std::uint8_t> used(vertices, 0);
         parallel_for(context_, mesh_.triangles.size(), 4096, [&](std::size_t t) {
             for (const std::uint32_t v : mesh_.triangles[t]) {
@@ -185,7 +185,7 @@ private:
         };
         double mass = 0;
         Point3 normal{};
-        std::uint32_t before = MeshSurface::none;
+        std::uint32_t before = no_index;
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;

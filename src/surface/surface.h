@@ -17,7 +17,6 @@
 namespace sinew {
 
 struct MeshSurface {
-    static constexpr std::uint32_t none = 0xffffffffu;
     /// More nodes than this are numbered along a curve (core/curve_order.h), fewer by their first vertices.
     static constexpr std::size_t most_in_file_order = 40'000;
     static constexpr int curve_bits = 7;

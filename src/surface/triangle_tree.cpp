@@ -168,7 +168,7 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
             }
         }
     }
-    best.distance = best.triangle == SurfacePoint::none ? 0 : std::sqrt(best2);
+    best.distance = best.triangle == no_index ? 0 : std::sqrt(best2);
     return best;
 }
 

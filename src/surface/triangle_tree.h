@@ -15,10 +15,9 @@ namespace sinew {
 
 /// The point of a surface that is nearest to another point.
 struct SurfacePoint {
-    static constexpr std::uint32_t none = 0xffffffffu;
-    std::uint32_t triangle = none;  ///< none: nothing within the given distance
-    double distance = 0;            ///< scene units
-    std::array<double, 3> share{};  ///< barycentric coordinates at the triangle's corners; ≥ 0, sum 1
+    std::uint32_t triangle = no_index;  ///< no_index: nothing within the given distance
+    double distance = 0;                ///< scene units
+    std::array<double, 3> share{};      ///< barycentric coordinates at the triangle's corners; ≥ 0, sum 1
 };
 
 /// A binary tree along the curve of Morton (1966) through the middles of the triangles (Lauterbach et al. 2009);

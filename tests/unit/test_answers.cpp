@@ -244,7 +244,7 @@ TEST(Answers, ThreadsChangeNoBit) {
 }
 
 TEST(Answers, AListOfPointsSurvivesAnotherMesh) {
-    WeightEdit e = pins({pin(Pin::none, {{1, 1}})});
+    WeightEdit e = pins({pin(no_index, {{1, 1}})});
     e.pins[0].point = {-0.5f, 0.25f, 0.02f};
     double at[2];
     for (const bool fine : {false, true}) {

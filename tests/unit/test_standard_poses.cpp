@@ -18,9 +18,9 @@ const NamedPose* find(const std::vector<NamedPose>& poses, const std::string& na
     return nullptr;
 }
 
-std::vector<Double3> posed_joints(const Skeleton& skeleton, const NamedPose& pose) {
+std::vector<Point3> posed_joints(const Skeleton& skeleton, const NamedPose& pose) {
     const Result<std::vector<Transform>> moved = skinning_matrices(skeleton, pose.joints);
-    std::vector<Double3> out;
+    std::vector<Point3> out;
     for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
         const Vec3& p = skeleton.joints[j].position;
         out.push_back(move_point(moved.value()[j], {p.x, p.y, p.z}));
@@ -37,8 +37,8 @@ struct Biped : ::testing::Test {
     const Skeleton& skeleton = character.skeleton;
     std::vector<NamedPose> poses = standard_poses(skeleton);
     std::uint32_t at(const std::string& name) const { return character.joint(name); }
-    std::vector<Double3> in(const std::string& name) const { return posed_joints(skeleton, *find(poses, name)); }
-    std::vector<Double3> rest() const {
+    std::vector<Point3> in(const std::string& name) const { return posed_joints(skeleton, *find(poses, name)); }
+    std::vector<Point3> rest() const {
         return posed_joints(skeleton, {"", std::vector<JointPose>(skeleton.joints.size())});
     }
     std::size_t limbs(bool leg) const {
@@ -84,7 +84,7 @@ TEST_F(Biped, SquatKeepsFeetFlatAndBringsHipsDown) {
                             ankle = limb.chain[limb.wrist], toe = limb.chain.back();
         EXPECT_LT(after[hip][1] - after[ankle][1], 0.85 * (before[hip][1] - before[ankle][1]));
         EXPECT_GT(after[knee][2] - after[hip][2], 0.2);
-        const Double3 foot_before = before[toe] - before[ankle], foot_after = after[toe] - after[ankle];
+        const Point3 foot_before = before[toe] - before[ankle], foot_after = after[toe] - after[ankle];
         EXPECT_NEAR(foot_before[1], foot_after[1], 0.01);
     }
 }
@@ -135,7 +135,7 @@ TEST_F(Biped, SymmetricPosesAreSymmetric) {
                 if (l.leg == limb.leg && l.side != limb.side) other = &l;
             ASSERT_TRUE(other);
             for (std::size_t i = 0; i < limb.chain.size(); ++i) {
-                const Double3 p = after[limb.chain[i]], q = after[other->chain[i]];
+                const Point3 p = after[limb.chain[i]], q = after[other->chain[i]];
                 EXPECT_NEAR(p[0], -q[0], 1e-3) << name;
                 EXPECT_NEAR(p[1], q[1], 1e-3) << name;
                 EXPECT_NEAR(p[2], q[2], 1e-3) << name;
@@ -202,10 +202,9 @@ Skeleton with_feet_apart() {
     const auto add = [&](const char* name, int parent, Vec3 at, Vec3 way) {
         Joint joint;
         joint.name = name, joint.parent = parent, joint.position = at;
-        const Double3 y = unit({way.x, way.y, way.z});
-        const Double3 x = unit(cross(y, std::abs(y[0]) < 0.9 ? Double3{1, 0, 0} : Double3{0, 1, 0})),
-                      z = cross(x, y);
-        const auto vec = [](const Double3& p) {
+        const Point3 y = unit({way.x, way.y, way.z});
+        const Point3 x = unit(cross(y, std::abs(y[0]) < 0.9 ? Point3{1, 0, 0} : Point3{0, 1, 0})), z = cross(x, y);
+        const auto vec = [](const Point3& p) {
             return Vec3{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
         };
         joint.axes = {vec(x), vec(y), vec(z)};
@@ -240,8 +239,8 @@ TEST(StandardPoses, FeetInOtherChainsMoveWithTheirLegs) {
             const auto moved = skinning_matrices(s, pose.joints).value();
             const Transform &shin = moved[at(("shin" + side).c_str())], &foot = moved[at(("foot" + side).c_str())];
             const Vec3& place = s.joints[at(("foot" + side).c_str())].position;
-            const Double3 a = move_point(shin, {place.x, place.y, place.z}),
-                          b = move_point(foot, {place.x, place.y, place.z});
+            const Point3 a = move_point(shin, {place.x, place.y, place.z}),
+                         b = move_point(foot, {place.x, place.y, place.z});
             for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << pose.name << side;
             // The foot moves with the leg, except that in a squat the soles stay flat.
             const Transform expected = pose.name == "squat" ? Transform{} : shin;
@@ -254,7 +253,7 @@ TEST(StandardPoses, FeetInOtherChainsMoveWithTheirLegs) {
     for (Joint& joint : s.joints) joint.axes = Joint{}.axes;
     for (const NamedPose& pose : standard_poses(s)) {
         const Transform foot = skinning_matrices(s, pose.joints).value()[at("foot_l")];
-        EXPECT_LT(norm(move_point(foot, {0.1, 0.1, -0.03}) - Double3{0.1, 0.1, -0.03}), 1e-6) << pose.name;
+        EXPECT_LT(norm(move_point(foot, {0.1, 0.1, -0.03}) - Point3{0.1, 0.1, -0.03}), 1e-6) << pose.name;
     }
 }
 

@@ -65,12 +65,12 @@ TEST(TriangleTree, NearestPointEqualsBruteForce) {
             best = std::min(best, norm(w[0] * a + w[1] * b + w[2] * c - p));
         }
         const SurfacePoint found = tree.nearest(p, 10);
-        ASSERT_NE(found.triangle, SurfacePoint::none);
+        ASSERT_NE(found.triangle, no_index);
         EXPECT_NEAR(found.distance, best, 1e-12);
         EXPECT_NEAR(found.share[0] + found.share[1] + found.share[2], 1, 1e-12);
         for (const double w : found.share) EXPECT_GE(w, 0);
         // No triangle within a smaller distance.
-        EXPECT_EQ(tree.nearest(p, best * 0.999).triangle, SurfacePoint::none);
+        EXPECT_EQ(tree.nearest(p, best * 0.999).triangle, no_index);
     }
 }
 
@@ -99,20 +99,20 @@ TEST(TriangleTree, AClosedSurfaceBlocksEverySegment) {
     for (int i = -8; i <= 8; ++i)
         for (int j = -8; j <= 8; ++j) {
             const Point3 out{2, i / 4.0, j / 4.0}, in{0.99, i / 8.1, j / 8.1};
-            EXPECT_TRUE(tree.blocked({0, 0, 0}, out, SurfacePoint::none, 1e-9)) << i << " " << j;
-            EXPECT_TRUE(tree.blocked(out, {0, 0, 0}, SurfacePoint::none, 1e-9));
-            EXPECT_FALSE(tree.blocked({0, 0, 0}, in, SurfacePoint::none, 1e-9));
+            EXPECT_TRUE(tree.blocked({0, 0, 0}, out, no_index, 1e-9)) << i << " " << j;
+            EXPECT_TRUE(tree.blocked(out, {0, 0, 0}, no_index, 1e-9));
+            EXPECT_FALSE(tree.blocked({0, 0, 0}, in, no_index, 1e-9));
         }
 }
 
 TEST(TriangleTree, BlockedLeavesOutTheVertexAndTheEnds) {
     const Shape s = test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0, 1}, 1, 1);  // two triangles in the plane y = 0
     const TriangleTree tree(s.positions, s.triangles);
-    EXPECT_TRUE(tree.blocked({0.3, -1, 0.1}, {0.3, 1, 0.1}, SurfacePoint::none, 0.01));
-    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, -0.5, 0.1}, SurfacePoint::none, 0.01));
-    EXPECT_FALSE(tree.blocked({0.3, -0.005, 0.1}, {0.3, 1, 0.1}, SurfacePoint::none, 0.01));
-    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, 0.005, 0.1}, SurfacePoint::none, 0.01));
-    EXPECT_FALSE(tree.blocked({-3, 0, 0}, {3, 0, 0}, SurfacePoint::none, 0.01)) << "in its plane";
+    EXPECT_TRUE(tree.blocked({0.3, -1, 0.1}, {0.3, 1, 0.1}, no_index, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, -0.5, 0.1}, no_index, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -0.005, 0.1}, {0.3, 1, 0.1}, no_index, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, 0.005, 0.1}, no_index, 0.01));
+    EXPECT_FALSE(tree.blocked({-3, 0, 0}, {3, 0, 0}, no_index, 0.01)) << "in its plane";
     // The corner that both triangles share.
     std::uint32_t shared = 0;
     for (const std::uint32_t v : s.triangles[0])
@@ -120,7 +120,7 @@ TEST(TriangleTree, BlockedLeavesOutTheVertexAndTheEnds) {
             if (v == w) shared = v;
     EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, 1, 0.1}, shared, 0.01));
     EXPECT_FALSE(TriangleTree({}, {}).blocked({0, 0, 0}, {1, 0, 0}, 0, 0));
-    EXPECT_EQ(TriangleTree({}, {}).nearest({0, 0, 0}, 1).triangle, SurfacePoint::none);
+    EXPECT_EQ(TriangleTree({}, {}).nearest({0, 0, 0}, 1).triangle, no_index);
 }
 
 MeshSurface surface_of(const Shape& shape) { return build_surface(view(shape), analyse_mesh(view(shape))); }
@@ -209,7 +209,7 @@ TEST(Surface, SeamsAreWeldedAndUnusedVerticesHaveNoNode) {
     EXPECT_EQ(welded.nodes(), whole.nodes());
     EXPECT_EQ(welded.components, 1u);
     EXPECT_EQ(welded.edges.size(), whole.edges.size());
-    EXPECT_EQ(welded.node_of.back(), MeshSurface::none);
+    EXPECT_EQ(welded.node_of.back(), no_index);
     double a = 0, b = 0;
     for (const double m : whole.mass) a += m;
     for (const double m : welded.mass) b += m;

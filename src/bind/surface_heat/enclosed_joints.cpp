@@ -48,7 +48,7 @@ void EnclosedJoints::leave_out_long_bones(const Skeleton& skeleton, const std::v
                                           const std::function<bool(const Point3&)>& solid) {
     for (const Bone& bone : bones) {
         Enclosure& own = enclosure_[bone.joint];
-        if (own.part == MeshSurface::none) continue;
+        if (own.part == no_index) continue;
         own.is_ball = is_ball(own.part, position_of(skeleton, bone.joint));
         if (own.is_ball) continue;
         const Point3 head = to_point(bone.head), to_tail = to_point(bone.tail) - head;
@@ -58,7 +58,7 @@ void EnclosedJoints::leave_out_long_bones(const Skeleton& skeleton, const std::v
             const Point3 p = head + ((k + 0.5) / kSamplesOfBone) * to_tail;
             if (solid(p) && !encloses(own.part, p, rules_.inside)) outside += step;
         }
-        if (outside > most) own.part = MeshSurface::none;
+        if (outside > most) own.part = no_index;
     }
 }
 
@@ -74,7 +74,7 @@ std::vector<int> EnclosedJoints::enclosed_above(const Skeleton& skeleton) const 
             const int up = skeleton.joints[at].parent;
             if (up < 0)
                 above[at] = -1;
-            else if (enclosure_[static_cast<std::size_t>(up)].part != MeshSurface::none)
+            else if (enclosure_[static_cast<std::size_t>(up)].part != no_index)
                 above[at] = up;
             else
                 at = static_cast<std::size_t>(up);
@@ -104,7 +104,7 @@ void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
     std::vector<int> path;
     std::vector<bool> known(above.size(), false);
     for (std::size_t j = 0; j < above.size(); ++j) {
-        if (before[j] == MeshSurface::none || known[j]) continue;
+        if (before[j] == no_index || known[j]) continue;
         path.assign(1, static_cast<int>(j));
         while (same_part(path.back(), above[static_cast<std::size_t>(path.back())]) &&
                !known[static_cast<std::size_t>(above[static_cast<std::size_t>(path.back())])])
@@ -119,11 +119,10 @@ void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
         for (int up = above[j]; up >= 0; up = other[static_cast<std::size_t>(up)]) {
             const std::uint32_t part = part_of(up);
             // Where one has lost its part, those above it with the same part have, too.
-            if (part == MeshSurface::none || part == enclosure_[j].part ||
+            if (part == no_index || part == enclosure_[j].part ||
                 encloses(part, position_of(skeleton, j), rules_.closed))
                 continue;
-            for (int at = up; same_part(up, at); at = above[static_cast<std::size_t>(at)])
-                part_of(at) = MeshSurface::none;
+            for (int at = up; same_part(up, at); at = above[static_cast<std::size_t>(at)]) part_of(at) = no_index;
         }
     }
 }
@@ -134,7 +133,7 @@ void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
 void EnclosedJoints::find_separate_parts(const Skeleton& skeleton, Context* context) {
     parallel_for(context, enclosure_.size(), 1, [&](std::size_t j) {
         Enclosure& own = enclosure_[j];
-        if (own.part == MeshSurface::none) return;
+        if (own.part == no_index) return;
         int up = skeleton.joints[j].parent;
         while (up >= 0 && !skeleton.joints[static_cast<std::size_t>(up)].deform)
             up = skeleton.joints[static_cast<std::size_t>(up)].parent;

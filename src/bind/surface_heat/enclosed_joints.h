@@ -28,9 +28,9 @@ public:
     bool is_separate(std::uint32_t joint, std::uint32_t part, const Point3& point) const;
 
     struct Enclosure {
-        std::uint32_t part = MeshSurface::none;  ///< the smallest part that encloses the joint
-        bool is_ball = false;                    ///< around the joint
-        std::vector<bool> separate;              ///< per part: not moved by the joint; empty = none is
+        std::uint32_t part = no_index;  ///< the smallest part that encloses the joint
+        bool is_ball = false;           ///< around the joint
+        std::vector<bool> separate;     ///< per part: not moved by the joint; empty = none is
 
         bool operator==(const Enclosure&) const = default;
     };

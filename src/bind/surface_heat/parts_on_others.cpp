@@ -29,7 +29,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
                             PartFacts& parts, SetRows& rows) {
     if (std::find(parts.boneless.begin(), parts.boneless.end(), true) == parts.boneless.end()) return;
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
-    std::vector<std::uint32_t> row_at(surface.nodes(), MeshSurface::none);  // per node
+    std::vector<std::uint32_t> row_at(surface.nodes(), no_index);  // per node
     std::vector<std::vector<std::uint32_t>> rows_of(surface.components);
     for (std::uint32_t i = 0; i < rows.vertices.size(); ++i) {
         row_at[surface.node_of[rows.vertices[i]]] = i;
@@ -54,14 +54,13 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         if (rows_of[part].empty() || cancelled(context)) return;
         const auto larger = [&](std::uint32_t triangle) {
             const Triangle& t = mesh.triangles[triangle];
-            return rank[part_of(t[0])] < rank[part] && std::all_of(t.begin(), t.end(), [&](std::uint32_t v) {
-                       return rows_at(v).of[0] != MeshSurface::none;
-                   });
+            return rank[part_of(t[0])] < rank[part] &&
+                   std::all_of(t.begin(), t.end(), [&](std::uint32_t v) { return rows_at(v).of[0] != no_index; });
         };
         double near = 0, all = 0;
         const auto find_beneath = [&](std::uint32_t i, double reach) {
             beneath[i] = tree.nearest(to_point(mesh.positions[rows.vertices[i]]), reach, larger);
-            return beneath[i].triangle != SurfacePoint::none;
+            return beneath[i].triangle != no_index;
         };
         for (const std::uint32_t i : rows_of[part]) {
             all += rows.count[i];
@@ -69,7 +68,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         }
         if (near < rules.on_other * all) return;
         for (const std::uint32_t i : rows_of[part])
-            if (beneath[i].triangle == SurfacePoint::none) find_beneath(i, 2 * unit);
+            if (beneath[i].triangle == no_index) find_beneath(i, 2 * unit);
         on_other[part] = 1;
     });
 
