@@ -7,18 +7,12 @@
 // bone with the offset O (mesh to bone) gets the inverse bind matrix S O W⁻¹ S⁻¹ R⁻¹. That is the inverse of the
 // bone's world transform at the bind pose, the same for every mesh.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
-#include <numeric>
-#include <string_view>
-#include <unordered_map>
 
 #include "core/try.h"
-#include "io/foreign.h"
+#include "io/foreign_parts.h"
 #include "io/formats.h"
-#include "io/gltf_builder.h"
 
 namespace sinew::io {
 
@@ -28,23 +22,6 @@ bool finite(const Matrix& a) {
     return std::all_of(a.m.begin(), a.m.end(), [](double v) { return std::isfinite(v); });
 }
 
-/// The vertices of a mesh without duplicates: the old vertex of each new one, and the triangles. Vertices are equal
-/// if all bits of all attributes are, with weights and shapes.
-struct Joined {
-    std::vector<std::uint32_t> from;
-    std::span<const Triangle> triangles;
-    std::vector<Triangle> made;  // or those of the mesh
-};
-
-/// Rows of weights, one after the other; without any where nothing is skinned.
-struct Rows {
-    std::vector<std::size_t> first;  // V + 1
-    std::vector<Influence> all;
-    std::span<const Influence> operator[](std::size_t v) const {
-        return std::span(all).subspan(first[v], first[v + 1] - first[v]);
-    }
-};
-
 class Converter {
 public:
     Converter(ForeignScene scene, const std::string& name) : in_(std::move(scene)), name_(name) {}
@@ -52,12 +29,11 @@ public:
     Result<std::shared_ptr<Document>> convert() {
         SINEW_TRY(place_nodes());
         find_joints();
-        write_images();
-        write_materials();
+        write_look(in_, builder_);
         write_meshes();
         write_nodes();
         write_skins();
-        write_clips();
+        write_clips(in_, written_, builder_);
         Result<std::shared_ptr<Document>> out = builder_.document(name_);
         if (!out) return out;
         (*out)->warnings = std::move(in_.warnings);
@@ -137,7 +113,7 @@ private:
         std::size_t top = none;
         std::map<std::size_t, Matrix> inverse_bind;  // by node
         std::vector<std::size_t> joints;             // set at the end, in the order of nodes
-        std::map<std::size_t, std::size_t> joint_of_node;
+        JointOfNode joint_of_node;
     };
 
     void find_joints() {
@@ -223,228 +199,6 @@ private:
 
     // ---- meshes
 
-    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none.
-    Rows rows_of(const ForeignMesh& mesh, const Skin& skin) {
-        const auto counts = [](float weight) { return weight > 0 && std::isfinite(weight); };
-        Rows rows;
-        rows.first.resize(mesh.positions.size() + 1);
-        std::size_t bad = 0;
-        for (const ForeignBone& bone : mesh.bones)
-            for (const auto& [vertex, weight] : bone.weights) {
-                rows.first[vertex + 1] += counts(weight);
-                bad += weight != 0 && !counts(weight);
-            }
-        std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
-        rows.all.resize(rows.first.back());
-        std::vector<std::size_t> next(rows.first.begin(), rows.first.end() - 1);
-        for (const ForeignBone& bone : mesh.bones) {
-            const auto joint = static_cast<std::uint32_t>(skin.joint_of_node.at(bone.node));
-            for (const auto& [vertex, weight] : bone.weights)
-                if (counts(weight)) rows.all[next[vertex]++] = {joint, weight};
-        }
-        Influence* to = rows.all.data();
-        for (std::size_t v = 0; v < next.size(); ++v) {
-            Influence* const row = to;
-            double sum = 0;
-            for (std::size_t k = rows.first[v]; k < next[v]; ++k) {
-                const Influence in = rows.all[k];
-                Influence* const known =
-                    std::find_if(row, to, [&](const Influence& i) { return i.joint == in.joint; });
-                if (known == to)
-                    *to++ = in;
-                else
-                    known->weight += in.weight;
-            }
-            for (const Influence* i = row; i != to; ++i) sum += i->weight;
-            for (Influence* i = row; i != to; ++i) i->weight = static_cast<float>(i->weight / sum);
-            std::sort(row, to, [](const Influence& a, const Influence& b) {
-                return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
-            });
-            while (to != row && to[-1].weight == 0) --to;
-            rows.first[v] = static_cast<std::size_t>(row - rows.all.data());
-        }
-        rows.first.back() = static_cast<std::size_t>(to - rows.all.data());
-        if (bad)
-            warn("mesh '" + printable(mesh.name) + "': " + std::to_string(bad) +
-                 " negative or not finite weights of the file count as 0");
-        return rows;
-    }
-
-    /// Vertices with the same data become one; those of FBX are so already (fbx_meshes.cpp).
-    static Joined join(const ForeignMesh& mesh, const Rows& rows) {
-        Joined out;
-        if (!mesh.points.empty()) {
-            out.from.resize(mesh.positions.size());
-            std::iota(out.from.begin(), out.from.end(), 0u);
-            out.triangles = mesh.triangles;
-            return out;
-        }
-        // All data of a vertex as bytes. -0 and 0 differ, which keeps a duplicate at worst.
-        std::vector<std::pair<const char*, std::size_t>> lists;  // and the bytes of an element
-        const auto add = [&](const auto& list) {
-            if (!list.empty()) lists.emplace_back(reinterpret_cast<const char*>(list.data()), sizeof list[0]);
-        };
-        add(mesh.positions), add(mesh.normals), add(mesh.tangents), add(mesh.tangent_signs), add(mesh.colors);
-        add(mesh.dual_quaternion);
-        for (const auto& set : mesh.uvs) add(set);
-        for (const ForeignTarget& target : mesh.targets) add(target.positions), add(target.normals);
-        const auto hash = [&](std::uint32_t v) {
-            std::size_t sum = 0;
-            for (const auto& [begin, size] : lists)
-                sum = 31 * sum + std::hash<std::string_view>()({begin + v * size, size});
-            return sum;
-        };
-        const auto equal = [&](std::uint32_t u, std::uint32_t v) {
-            for (const auto& [begin, size] : lists)
-                if (std::memcmp(begin + u * size, begin + v * size, size) != 0) return false;
-            if (rows.first.empty()) return true;
-            const auto a = rows[u], b = rows[v];
-            return std::equal(a.begin(), a.end(), b.begin(), b.end());
-        };
-        std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(equal)> known(
-            mesh.positions.size() / 3, hash, equal);
-        std::vector<std::uint32_t> to(mesh.positions.size(), no_index);
-        for (const Triangle& t : mesh.triangles) {
-            Triangle triangle{};
-            for (std::size_t k = 0; k < 3; ++k) {
-                std::uint32_t& place = to[t[k]];
-                if (place == no_index) {
-                    const auto [found, added] = known.emplace(t[k], static_cast<std::uint32_t>(out.from.size()));
-                    if (added) out.from.push_back(t[k]);
-                    place = found->second;
-                }
-                triangle[k] = place;
-            }
-            out.made.push_back(triangle);
-        }
-        out.triangles = out.made;
-        return out;
-    }
-
-    /// An accessor of floats, those of each vertex: of(old vertex), an array.
-    template <typename Of>
-    std::size_t floats(const Joined& joined, const Of& of, bool bounded = false,
-                       std::optional<int> target = vertices_target) {
-        constexpr std::size_t width = std::tuple_size_v<std::invoke_result_t<const Of&, std::uint32_t>>;
-        static constexpr const char* types[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
-        const std::size_t count = width * joined.from.size();
-        const float* values = nullptr;
-        const std::size_t out =
-            builder_.accessor<float>(count, 5126, types[width - 1], width, target, [&](float* to) {
-                values = to;
-                for (const std::uint32_t v : joined.from) {
-                    const std::array<float, width> own = of(v);
-                    to = std::copy(own.begin(), own.end(), to);
-                }
-            });
-        if (bounded) builder_.bound(out, {values, count}, width);
-        return out;
-    }
-
-    /// An accessor of the corners of triangles.
-    template <typename T>
-    std::size_t corners(std::span<const Triangle> triangles, int component, bool mirrored) {
-        return builder_.accessor<T>(3 * triangles.size(), component, "SCALAR", 1, indices_target, [&](T* to) {
-            for (const Triangle& t : triangles)
-                for (const std::uint32_t corner : {t[0], t[mirrored ? 2 : 1], t[mirrored ? 1 : 2]})
-                    *to++ = static_cast<T>(corner);
-        });
-    }
-
-    /// A primitive of glTF, or null where there is no triangle. `to`: from the mesh to the space of POSITION.
-    /// `points` becomes ForeignMesh::points of its vertices.
-    Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin,
-                   std::vector<std::uint32_t>& points) {
-        Rows rows;
-        if (skin) rows = rows_of(mesh, *skin);
-        const Joined joined = join(mesh, rows);
-        if (joined.triangles.empty()) return nullptr;
-        points = mesh.points;
-        using Three = std::array<float, 3>;
-        const auto three = [](const Vec3& v) { return Three{v.x, v.y, v.z}; };
-
-        Json attributes;
-        const auto position = [&](std::uint32_t v) {
-            const Vec3& p = mesh.positions[v];
-            return three(to_vec3(transform_point(to, p.x, p.y, p.z)));
-        };
-        attributes["POSITION"] = floats(joined, position, true);
-        const Matrix turn = normal_matrix(to);
-        if (!mesh.normals.empty())
-            attributes["NORMAL"] = floats(joined, [&](std::uint32_t v) {
-                return three(unit(direction(turn, mesh.normals[v]), {0, 1, 0}));
-            });
-        const bool mirrored = determinant(to) < 0;
-        if (!mesh.tangents.empty())
-            attributes["TANGENT"] = floats(joined, [&](std::uint32_t v) {
-                const Vec3 t = unit(direction(to, mesh.tangents[v]), {1, 0, 0});
-                return std::array{t.x, t.y, t.z, mirrored ? -mesh.tangent_signs[v] : mesh.tangent_signs[v]};
-            });
-        for (std::size_t set = 0; set < mesh.uvs.size(); ++set)
-            attributes["TEXCOORD_" + std::to_string(set)] = floats(joined, [&](std::uint32_t v) {
-                std::array<float, 2> uv = mesh.uvs[set][v];
-                for (float& x : uv) x = std::isfinite(x) ? x : 0;
-                return uv;
-            });
-        if (!mesh.colors.empty())
-            attributes["COLOR_0"] = floats(joined, [&](std::uint32_t v) {
-                std::array<float, 4> color = mesh.colors[v];
-                for (float& x : color) x = x > 0 ? std::min(x, 1.f) : 0;
-                return color;
-            });
-        if (skin && skin->joints.size() <= 256) put_weights<std::uint8_t>(attributes, joined, rows, 5121);
-        if (skin && skin->joints.size() > 256) put_weights<std::uint16_t>(attributes, joined, rows, 5123);
-        if (skin && !mesh.dual_quaternion.empty())
-            attributes[dual_quaternion_attribute] =
-                floats(joined, [&](std::uint32_t v) { return std::array{mesh.dual_quaternion[v]}; });
-
-        Json out{{"attributes", std::move(attributes)}};
-        if (!mesh.targets.empty()) {
-            Json& targets = out["targets"] = Json::array();
-            for (const ForeignTarget& target : mesh.targets) {
-                Json& entry = targets.emplace_back();
-                const auto offsets = [&](const Matrix& by, const std::vector<Vec3>& from, bool bounded) {
-                    const auto offset = [&](std::uint32_t v) {
-                        const Vec3 d = to_vec3(direction(by, from[v]));
-                        return std::isfinite(d.x + d.y + d.z) ? three(d) : Three{};
-                    };
-                    return floats(joined, offset, bounded, {});
-                };
-                entry["POSITION"] = offsets(to, target.positions, true);
-                if (!target.normals.empty()) entry["NORMAL"] = offsets(turn, target.normals, false);
-            }
-        }
-        out["indices"] = joined.from.size() <= 0xffff ? corners<std::uint16_t>(joined.triangles, 5123, mirrored)
-                                                      : corners<std::uint32_t>(joined.triangles, 5125, mirrored);
-        if (mesh.material < in_.materials.size()) out["material"] = mesh.material;
-        return out;
-    }
-
-    /// JOINTS_n of numbers of type J, and WEIGHTS_n.
-    template <typename J>
-    void put_weights(Json& attributes, const Joined& joined, const Rows& rows, int component) {
-        const std::size_t count = 4 * joined.from.size();
-        std::size_t most = 1;
-        for (const std::uint32_t v : joined.from) most = std::max(most, rows[v].size());
-        for (std::size_t set = 0; 4 * set < most; ++set) {
-            /// Calls put(number, influence) for those of the set, four a vertex.
-            const auto each = [&](const auto& put) {
-                for (std::size_t v = 0; v < joined.from.size(); ++v) {
-                    const std::span<const Influence> row = rows[joined.from[v]];
-                    for (std::size_t k = 4 * set; k < std::min(row.size(), 4 * set + 4); ++k)
-                        put(4 * v + k % 4, row[k]);
-                }
-            };
-            const std::string suffix = std::to_string(set);
-            attributes["JOINTS_" + suffix] = builder_.accessor<J>(
-                count, component, "VEC4", 4, vertices_target,
-                [&](J* to) { each([&](std::size_t k, const Influence& i) { to[k] = static_cast<J>(i.joint); }); });
-            attributes["WEIGHTS_" + suffix] = builder_.accessor<float>(
-                count, 5126, "VEC4", 4, vertices_target,
-                [&](float* to) { each([&](std::size_t k, const Influence& i) { to[k] = i.weight; }); });
-        }
-    }
-
     void write_meshes() {
         mesh_of_node_.assign(in_.nodes.size(), none);
         std::size_t bytes = 0;  // about
@@ -477,11 +231,13 @@ private:
             }
             for (const std::size_t m : node.meshes) {
                 if (!shaped) in_.meshes[m].targets.clear();
-                std::vector<std::uint32_t> points;
-                Json out = primitive(in_.meshes[m], to, skin, points);
+                const ForeignMesh& mesh = in_.meshes[m];
+                Json out =
+                    foreign_primitive(mesh, to, skin ? &skin->joint_of_node : nullptr, builder_, in_.warnings);
                 if (out.is_null()) continue;
+                if (mesh.material < in_.materials.size()) out["material"] = mesh.material;
                 if (in_.fbx)
-                    in_.fbx->meshes[{mesh_count_, primitives.size()}] = {in_.meshes[m].source, std::move(points),
+                    in_.fbx->meshes[{mesh_count_, primitives.size()}] = {mesh.source, mesh.points,
                                                                          skin_of_node_[n]};
                 primitives.push_back(std::move(out));
             }
@@ -500,43 +256,6 @@ private:
     }
 
     // ---- the rest
-
-    void write_images() {
-        for (const ForeignImage& image : in_.images) {
-            const bool png = as_text(image.bytes).starts_with("\x89PNG");
-            const std::size_t view = builder_.view(image.bytes.data(), image.bytes.size(), {});
-            Json out{{"bufferView", view}, {"mimeType", png ? "image/png" : "image/jpeg"}};
-            if (!image.name.empty()) out["name"] = image.name;
-            builder_.push("images", std::move(out));
-            builder_.push("textures", Json{{"source", builder_.root()["images"].size() - 1}});
-        }
-    }
-
-    void write_materials() {
-        const auto share = [](float x) { return x > 0 ? std::min(x, 1.f) : 0.f; };
-        for (const ForeignMaterial& m : in_.materials) {
-            Json pbr{{"metallicFactor", share(m.metallic)}, {"roughnessFactor", share(m.roughness)}};
-            std::array<float, 4> color = m.base_color;
-            // A texture replaces the colour: exporters of these formats leave black or grey there.
-            if (m.base_image != ForeignMaterial::none) {
-                pbr["baseColorTexture"] = Json{{"index", m.base_image}};
-                color = {1, 1, 1, color[3]};
-            }
-            pbr["baseColorFactor"] = {share(color[0]), share(color[1]), share(color[2]), share(color[3])};
-            Json out{{"pbrMetallicRoughness", std::move(pbr)}};
-            if (!m.name.empty()) out["name"] = m.name;
-            if (m.normal_image != ForeignMaterial::none) out["normalTexture"] = Json{{"index", m.normal_image}};
-            if (m.emissive_image != ForeignMaterial::none) {
-                out["emissiveTexture"] = Json{{"index", m.emissive_image}};
-                out["emissiveFactor"] = {1, 1, 1};
-            } else if (share(m.emissive[0]) + share(m.emissive[1]) + share(m.emissive[2]) > 0) {
-                out["emissiveFactor"] = {share(m.emissive[0]), share(m.emissive[1]), share(m.emissive[2])};
-            }
-            if (share(color[3]) < 1) out["alphaMode"] = "BLEND";
-            if (m.two_sided) out["doubleSided"] = true;
-            builder_.push("materials", std::move(out));
-        }
-    }
 
     Json node_json(const std::string& name, const Matrix& local) {
         const Trs trs = decompose(local);
@@ -631,52 +350,6 @@ private:
         }
     }
 
-    void write_clips() {
-        std::map<std::vector<float>, std::size_t> accessor_of_times;
-        for (ForeignClip& clip : in_.clips) {
-            float first = 0;  // glTF has no times before 0: the clip starts later
-            for (const ForeignChannel& c : clip.channels)
-                for (const float t : c.times)
-                    if (std::isfinite(t)) first = std::min(first, t);
-            Json samplers = Json::array(), channels = Json::array();
-            for (const ForeignChannel& c : clip.channels) {
-                if (written_[c.node] == none) continue;  // a skinned mesh, which is not moved by its node
-                const std::size_t width = c.values.size() / c.times.size();
-                std::vector<float> times, values;
-                for (std::size_t k = 0; k < c.times.size(); ++k) {
-                    const float time = c.times[k] - first;
-                    std::vector<float> key(c.values.begin() + static_cast<std::ptrdiff_t>(k * width),
-                                           c.values.begin() + static_cast<std::ptrdiff_t>((k + 1) * width));
-                    bool good = std::isfinite(time) && (times.empty() || time > times.back());
-                    for (const float v : key) good = good && std::isfinite(v);
-                    if (!good) continue;
-                    if (c.path == "translation")
-                        for (float& v : key) v = static_cast<float>(v * in_.metres);
-                    if (c.path == "rotation") {
-                        double length = 0;
-                        for (const float v : key) length += double{v} * v;
-                        if (!(length > 0)) continue;
-                        for (float& v : key) v = static_cast<float>(v / std::sqrt(length));
-                    }
-                    times.push_back(time);
-                    values.insert(values.end(), key.begin(), key.end());
-                }
-                if (times.empty()) continue;
-                auto known = accessor_of_times.find(times);
-                if (known == accessor_of_times.end())
-                    known = accessor_of_times.emplace(times, builder_.bounded(times, "SCALAR", 1, {})).first;
-                const std::size_t output = builder_.accessor(values, 5126, width == 4 ? "VEC4" : "VEC3", width, {});
-                channels.push_back(
-                    Json{{"sampler", samplers.size()}, {"target", {{"node", written_[c.node]}, {"path", c.path}}}});
-                samplers.push_back(Json{{"input", known->second}, {"output", output}});
-            }
-            if (channels.empty()) continue;
-            Json out{{"samplers", std::move(samplers)}, {"channels", std::move(channels)}};
-            if (!clip.name.empty()) out["name"] = clip.name;
-            builder_.push("animations", std::move(out));
-        }
-    }
-
     ForeignScene in_;
     const std::string& name_;
     Builder builder_;
@@ -698,34 +371,6 @@ bool is_foreign(const std::string& extension) {
     static const std::vector<std::string> known{".fbx", ".dae", ".x",   ".b3d", ".ms3d", ".md5mesh",
                                                 ".smd", ".3ds", ".lwo", ".ply", ".stl",  ".off"};
     return std::find(known.begin(), known.end(), extension) != known.end();
-}
-
-std::size_t add_image(ForeignScene& scene, std::string uri, std::vector<std::byte> bytes, ModelFiles& files) {
-    // Paths are those of the author's machine: try the relative path, then the folder of the model.
-    std::replace(uri.begin(), uri.end(), '\\', '/');
-    if (bytes.empty() && !files.folder().empty())
-        for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
-            const auto path = files.place_of(candidate, "", "");
-            if (!path) continue;
-            std::error_code ignored;
-            if (!std::filesystem::is_regular_file(*path, ignored)) continue;
-            const auto read = files.read_now(*path);
-            if (!read) continue;
-            bytes = **read;
-            break;
-        }
-    const std::string_view start = as_text(bytes);
-    const bool known = start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff");
-    if (!known) {
-        scene.warnings.push_back("the texture " + printable(uri) +
-                                 (bytes.empty() ? " is neither in the file nor beside it: left out"
-                                                : " is neither PNG nor JPEG, the formats of glTF: left out"));
-        return ForeignMaterial::none;
-    }
-    std::string name = std::filesystem::path(uri).stem().string();
-    if (name.starts_with('*')) name.clear();
-    scene.images.push_back({std::move(name), std::move(bytes)});
-    return scene.images.size() - 1;
 }
 
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name) {
