@@ -33,10 +33,10 @@ std::vector<std::vector<float>> naive_distances(const Domain& domain, const Bone
                                                 const std::vector<Bridge>& bridges, float penalty,
                                                 Context* context) {
     const std::size_t n = domain.leaves.size();
+    const LeafLinks links = list_links(domain, Neighbours::all, context);
     std::vector<std::vector<Step>> adjacency(n);
     for (std::uint32_t i = 0; i < n; ++i)
-        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k)
-            adjacency[i].push_back({domain.link[k], step_cost(domain, i, domain.link[k], penalty)});
+        for (const std::uint32_t j : links.of(i)) adjacency[i].push_back({j, step_cost(domain, i, j, penalty)});
     for (const Bridge& b : bridges) {
         adjacency[b.from].push_back({b.to, b.length * (domain.leaves[b.to].boundary ? penalty : 1)});
         adjacency[b.to].push_back({b.from, b.length * (domain.leaves[b.from].boundary ? penalty : 1)});

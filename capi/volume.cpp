@@ -30,7 +30,7 @@ Result<Domain> volume_of(const io::Scene& scene, const Skeleton& skeleton, const
     SINEW_TRY_LET(const VoxelGrid grid, voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine));
     std::vector<Bone> bones = make_bones(skeleton);
     if (!options.as_published) extend_leaf_bones(bones, skeleton, grid);
-    return build_domain(grid, bones, options.domain, context, Neighbours::all, Links::compact,
+    return build_domain(grid, bones, options.domain, context, Neighbours::all,
                         options.as_published ? MixedCells::whole : MixedCells::divided);
 }
 

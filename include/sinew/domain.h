@@ -169,10 +169,8 @@ struct Domain {
         std::uint8_t level;     ///< edge = 2^level voxels
         bool boundary;          ///< entering it costs `penalty` times its length
     };
-    std::vector<Leaf> leaves;               ///< N
-    std::vector<std::uint32_t> first_link;  ///< N + 1; empty with Links::compact
-    std::vector<std::uint32_t> link;        ///< neighbours of leaf i: link[first_link[i] .. first_link[i+1])
-    std::vector<std::uint32_t> component;   ///< N: connected component of the leaf
+    std::vector<Leaf> leaves;              ///< N
+    std::vector<std::uint32_t> component;  ///< N: connected component of the leaf
     std::uint32_t component_count = 0;
 
     /// The leaf that contains the voxel, or no_index. O(levels).
@@ -185,12 +183,9 @@ struct Domain {
     }
     struct Index;  ///< how leaf_at finds leaves
     std::shared_ptr<const Index> index;
-    struct Graph;  ///< the same links, compactly: what distances spread over
+    struct Graph;  ///< the links, compactly: what distances spread over
     std::shared_ptr<const Graph> graph;
 };
-
-/// Whether a domain stores lists of links. Distances do not need them.
-enum class Links { listed, compact };
 
 /// What becomes of a cell that no boundary voxel divides, if only some of its voxels are interior: where the vote
 /// found no clear border, as at an opening of the mesh.
@@ -202,11 +197,22 @@ enum class MixedCells {
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
 /// in them (sparse_boundary: a boundary voxel only), down to voxels, which outside of the fine blocks of local
 /// resolution are the larger ones; in a grid of one layer every leaf is a pixel, for any kind. Time O(r³/64 +
-/// N log N), memory about 60 bytes per leaf, 150 with listed links, and r³/4 bytes of grids (r²/64 and r²/4 in one
-/// layer).
+/// N log N), memory about 60 bytes per leaf, and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                             Context* context = nullptr, Neighbours neighbours = Neighbours::all,
-                            Links links = Links::listed, MixedCells mixed = MixedCells::divided);
+                            MixedCells mixed = MixedCells::divided);
+
+/// The links of a domain as lists.
+struct LeafLinks {
+    std::vector<std::uint32_t> first;  ///< N + 1
+    std::vector<std::uint32_t> to;     ///< neighbours of leaf i: to[first[i] .. first[i + 1])
+
+    std::span<const std::uint32_t> of(std::size_t leaf) const {
+        return {to.data() + first[leaf], to.data() + first[leaf + 1]};
+    }
+};
+/// `neighbours`: as the domain was built. Time O(N log N), memory about 90 bytes per leaf.
+LeafLinks list_links(const Domain& domain, Neighbours neighbours = Neighbours::all, Context* context = nullptr);
 
 /// The leaves of every bone and how far each is from it: the seeds of that bone's field.
 struct BoneSeeds {

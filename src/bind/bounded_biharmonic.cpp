@@ -120,7 +120,8 @@ Status build_coarse(const Task& task, int resolution, const std::vector<std::uin
     for (const std::uint32_t j : joints)
         for (const BoneSeeds::Seed& seed : level.own_seeds.of_joint[j])
             seeded[level.own_domain.component[seed.leaf]] = true;
-    level.own_conduction = make_conduction(level.own_domain, BridgeFinder(level.own_domain).join(seeded));
+    level.own_conduction =
+        make_conduction(level.own_domain, BridgeFinder(level.own_domain).join(seeded), task.context);
     return Done{};
 }
 

@@ -59,7 +59,7 @@ Result<MethodRows> bind_geodesic_voxel(const Task& task) {
         SINEW_TRY_LET(DistanceRows rows, timed([&] { return read_kept_fields(task, other->volume); }));
         return MethodRows(std::move(rows));
     }
-    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain, Links::compact));
+    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain));
     if (!task.options.keep_volume) {
         SINEW_TRY_LET(DistanceRows rows, timed([&] { return measure_rows(task, volume.domain, volume.seeds); }));
         return MethodRows(std::move(rows));

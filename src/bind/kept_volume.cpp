@@ -29,8 +29,6 @@ Result<const KeptField*> KeptVolume::field_of(const std::vector<std::uint32_t>& 
 }
 
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
-    release(domain.first_link);
-    release(domain.link);
     domain.graph = nullptr;
     return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
 }

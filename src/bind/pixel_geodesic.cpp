@@ -103,8 +103,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
         task.bones[i].tail = plane.scene(bones[i].tail, task.bones[i].tail);
 
     Result<Domain> domain = task.clock.run("octree", [&] {
-        return build_domain(*grid, bones, DomainKind::uniform, task.context, task.options.neighbours,
-                            Links::compact);
+        return build_domain(*grid, bones, DomainKind::uniform, task.context, task.options.neighbours);
     });
     if (!domain) return domain.error();
     report.leaves = domain->leaves.size();

@@ -36,7 +36,7 @@ std::size_t count_unseeded(const Domain& domain, const BoneSeeds& seeds, const R
 
 }  // namespace
 
-Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links) {
+Result<SeededVolume> build_volume(const Task& task, DomainKind kind) {
     const auto* const moved = std::get_if<MovedJoints>(&task.start);
     const auto* const fresh = std::get_if<FreshBind>(&task.start);
     const std::span<const FinePlace> fine = fresh ? fresh->fine : std::span<const FinePlace>();
@@ -63,8 +63,7 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
 
     Result<SeededVolume> volume = task.clock.run("octree", [&]() -> Result<SeededVolume> {
         const MixedCells mixed = task.options.as_published ? MixedCells::whole : MixedCells::divided;
-        SINEW_TRY_LET(Domain domain,
-                      build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links, mixed));
+        SINEW_TRY_LET(Domain domain, build_domain(*grid, task.bones, kind, task.context, Neighbours::all, mixed));
         BoneSeeds seeds = seed_volume(task, domain);
         return SeededVolume{std::move(domain), std::move(seeds)};
     });

@@ -14,7 +14,7 @@ struct SeededVolume {
 /// Voxelizes, or uses the voxels of MovedJoints; extends the bones of leaf joints (Task::bones; not as published);
 /// builds the octree and seeds it. Timed as "voxelize" and "octree"; counts go to the report. `kind`:
 /// BindOptions::domain, unless the method needs another.
-Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links = Links::listed);
+Result<SeededVolume> build_volume(const Task& task, DomainKind kind);
 
 /// Seeds of the task's bones. The report gets the snapped joints, the number of voxels that bones cross, and the
 /// number of components that need a bridge. As published, a joint that would have to be snapped has no seed.

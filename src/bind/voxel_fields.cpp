@@ -95,7 +95,7 @@ public:
         std::stable_sort(joints.begin(), joints.end(), [&](std::uint32_t a, std::uint32_t b) {
             return seeds_.of_joint[a].front().leaf < seeds_.of_joint[b].front().leaf;
         });
-        const Conduction conduction = make_conduction(domain_, bridge_finder_.join(seeded));
+        const Conduction conduction = make_conduction(domain_, bridge_finder_.join(seeded), task_.context);
         SINEW_TRY_LET(SolveFields solve, prepare({task_, domain_, conduction, seeds_, joints}));
 
         const std::size_t count = set.vertices.size();

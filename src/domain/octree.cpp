@@ -232,78 +232,10 @@ Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::I
     return Done{};
 }
 
-// Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
-// links to smaller ones are the reverse of the links that the smaller ones find.
-void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
-    const std::size_t n = domain.leaves.size();
-    constexpr std::size_t grain = 8192;
-    const std::size_t chunks = (n + grain - 1) / grain;
-    const int dz_most = domain.transform.depth() > 1 ? 1 : 0;
-    std::vector<std::vector<std::uint32_t>> found(chunks);  // concatenated lists, leaf by leaf
-    std::vector<std::uint8_t> found_count(n);
-    parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        std::vector<std::uint32_t>& out = found[chunk];
-        out.reserve((end - begin) * (dz_most ? 20 : 8));
-        for (std::size_t i = begin; i < end; ++i) {
-            const Domain::Leaf leaf = domain.leaves[i];
-            const int size = 1 << leaf.level;
-            const std::size_t start = out.size();
-            std::uint32_t larger[26];  // several directions may find the same larger neighbour
-            int larger_count = 0;
-            for (int dz = -dz_most; dz <= dz_most; ++dz) {
-                for (int dy = -1; dy <= 1; ++dy) {
-                    for (int dx = -1; dx <= 1; ++dx) {
-                        if (!(dx | dy | dz)) continue;
-                        if (neighbours == Neighbours::faces && dx * dx + dy * dy + dz * dz != 1) continue;
-                        const std::uint32_t j =
-                            domain.leaf_at(leaf.x + dx * size, leaf.y + dy * size, leaf.z + dz * size);
-                        if (j == no_index || domain.leaves[j].level < leaf.level) continue;
-                        if (domain.leaves[j].level == leaf.level) {
-                            out.push_back(j);
-                        } else if (std::find(larger, larger + larger_count, j) == larger + larger_count) {
-                            larger[larger_count++] = j;
-                        }
-                    }
-                }
-            }
-            out.insert(out.end(), larger, larger + larger_count);
-            found_count[i] = static_cast<std::uint8_t>(out.size() - start);
-        }
-    });
-
-    std::vector<std::uint32_t>& first = domain.first_link;
-    first.assign(n + 1, 0);
-    auto each_found = [&](auto&& visit) {
-        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-            const std::uint32_t* next = found[chunk].data();
-            for (std::size_t i = chunk * grain; i < std::min(n, (chunk + 1) * grain); ++i) {
-                visit(i, std::span(next, found_count[i]));
-                next += found_count[i];
-            }
-        }
-    };
-    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
-        first[i + 1] += static_cast<std::uint32_t>(list.size());
-        for (const std::uint32_t j : list)
-            if (domain.leaves[j].level > domain.leaves[i].level) ++first[j + 1];
-    });
-    for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
-    reserve_large(domain.link, first[n]);
-    domain.link.resize(first[n]);
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
-        for (const std::uint32_t j : list) {
-            domain.link[next[i]++] = j;
-            if (domain.leaves[j].level > domain.leaves[i].level)
-                domain.link[next[j]++] = static_cast<std::uint32_t>(i);
-        }
-    });
-}
-
 }  // namespace
 
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
-                            Neighbours neighbours, Links links, MixedCells mixed) {
+                            Neighbours neighbours, MixedCells mixed) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -374,8 +306,75 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     domain.graph = Domain::Graph::make(domain, neighbours, context);
     domain.graph->find_components(domain, context);
-    if (links == Links::listed) link_leaves(domain, neighbours, context);
     return domain;
+}
+
+// Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
+// links to smaller ones are the reverse of the links that the smaller ones find.
+LeafLinks list_links(const Domain& domain, Neighbours neighbours, Context* context) {
+    const std::size_t n = domain.leaves.size();
+    constexpr std::size_t grain = 8192;
+    const std::size_t chunks = (n + grain - 1) / grain;
+    const int dz_most = domain.transform.depth() > 1 ? 1 : 0;
+    std::vector<std::vector<std::uint32_t>> found(chunks);  // concatenated lists, leaf by leaf
+    std::vector<std::uint8_t> found_count(n);
+    parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t>& out = found[chunk];
+        out.reserve((end - begin) * (dz_most ? 20 : 8));
+        for (std::size_t i = begin; i < end; ++i) {
+            const Domain::Leaf leaf = domain.leaves[i];
+            const int size = 1 << leaf.level;
+            const std::size_t start = out.size();
+            std::uint32_t larger[26];  // several directions may find the same larger neighbour
+            int larger_count = 0;
+            for (int dz = -dz_most; dz <= dz_most; ++dz) {
+                for (int dy = -1; dy <= 1; ++dy) {
+                    for (int dx = -1; dx <= 1; ++dx) {
+                        if (!(dx | dy | dz)) continue;
+                        if (neighbours == Neighbours::faces && dx * dx + dy * dy + dz * dz != 1) continue;
+                        const std::uint32_t j =
+                            domain.leaf_at(leaf.x + dx * size, leaf.y + dy * size, leaf.z + dz * size);
+                        if (j == no_index || domain.leaves[j].level < leaf.level) continue;
+                        if (domain.leaves[j].level == leaf.level) {
+                            out.push_back(j);
+                        } else if (std::find(larger, larger + larger_count, j) == larger + larger_count) {
+                            larger[larger_count++] = j;
+                        }
+                    }
+                }
+            }
+            out.insert(out.end(), larger, larger + larger_count);
+            found_count[i] = static_cast<std::uint8_t>(out.size() - start);
+        }
+    });
+
+    LeafLinks out{std::vector<std::uint32_t>(n + 1, 0), {}};
+    std::vector<std::uint32_t>& first = out.first;
+    auto each_found = [&](auto&& visit) {
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+            const std::uint32_t* next = found[chunk].data();
+            for (std::size_t i = chunk * grain; i < std::min(n, (chunk + 1) * grain); ++i) {
+                visit(i, std::span(next, found_count[i]));
+                next += found_count[i];
+            }
+        }
+    };
+    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
+        first[i + 1] += static_cast<std::uint32_t>(list.size());
+        for (const std::uint32_t j : list)
+            if (domain.leaves[j].level > domain.leaves[i].level) ++first[j + 1];
+    });
+    for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
+    reserve_large(out.to, first[n]);
+    out.to.resize(first[n]);
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
+        for (const std::uint32_t j : list) {
+            out.to[next[i]++] = j;
+            if (domain.leaves[j].level > domain.leaves[i].level) out.to[next[j]++] = static_cast<std::uint32_t>(i);
+        }
+    });
+    return out;
 }
 
 bool index_leaves(Domain& domain) {

@@ -18,7 +18,8 @@ int touching(const Domain::Leaf& a, const Domain::Leaf& b) {
 
 }  // namespace
 
-Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges) {
+Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges, Context* context) {
+    const LeafLinks links = list_links(domain, Neighbours::all, context);
     const auto n = static_cast<std::uint32_t>(domain.leaves.size());
     const auto edge = [&](std::uint32_t i) { return static_cast<float>(1 << domain.leaves[i].level); };
     const auto face = [&](std::uint32_t i, std::uint32_t j) {
@@ -35,8 +36,7 @@ Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges
     Forest pieces(n);
     const auto each_link = [&](auto&& visit) {
         for (std::uint32_t i = 0; i < n; ++i)
-            for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k)
-                visit(i, domain.link[k], touching(domain.leaves[i], domain.leaves[domain.link[k]]));
+            for (const std::uint32_t j : links.of(i)) visit(i, j, touching(domain.leaves[i], domain.leaves[j]));
     };
     each_link([&](std::uint32_t i, std::uint32_t j, int directions) {
         if (directions == 1 && i < j) pieces.join(i, j);
@@ -61,8 +61,7 @@ Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges
     for (std::uint32_t i = 0; i < n; ++i) {
         c.cell[i] = morton(domain.leaves[i].x, domain.leaves[i].y, domain.leaves[i].z);
         c.volume[i] = edge(i) * edge(i) * edge(i);
-        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
-            const std::uint32_t j = domain.link[k];
+        for (const std::uint32_t j : links.of(i)) {
             if (touching(domain.leaves[i], domain.leaves[j]) != 1) continue;
             c.to.push_back(j);
             c.conductance.push_back(face(i, j));

@@ -35,6 +35,6 @@ struct Conduction {
 };
 
 /// O(links). About 60 bytes a leaf.
-Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges);
+Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges, Context* context = nullptr);
 
 }  // namespace sinew

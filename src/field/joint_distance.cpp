@@ -30,8 +30,7 @@ Result<std::vector<float>> joint_distance(const MeshView& whole, const Skeleton&
     SINEW_TRY_LET(VoxelGrid grid, voxelize(mesh, topology, voxels, context));
     std::vector<Bone> bones = make_bones(skeleton);
     extend_leaf_bones(bones, skeleton, grid);
-    SINEW_TRY_LET(Domain domain,
-                  build_domain(grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
+    SINEW_TRY_LET(Domain domain, build_domain(grid, bones, DomainKind::sparse, context));
     const BoneSeeds seeds = seed_bones(domain, bones, skeleton.joints.size());
     // Parts without any bone are reached over bridges, as in a bind. Parts with bones of other joints are not.
     std::vector<bool> seeded(domain.component_count, false);

@@ -131,8 +131,7 @@ Status each_joint_reach(const MeshView& mesh, const MeshTopology& topology, cons
                                            {resolution, true, true}, context));
     std::vector<Bone> bones = make_bones(used);
     extend_leaf_bones(bones, used, grid);
-    SINEW_TRY_LET(Domain domain,
-                  build_domain(grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
+    SINEW_TRY_LET(Domain domain, build_domain(grid, bones, DomainKind::sparse, context));
     grid = {};
     const BoneSeeds seeds = seed_bones(domain, bones, skeleton.joints.size());
     // One volume: loose components are joined to the rest, by the same bridges for every joint.

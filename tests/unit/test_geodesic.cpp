@@ -57,6 +57,7 @@ std::vector<std::uint32_t> all_joints(const Rig& r) {
 template <typename Number, typename Length>
 std::vector<Number> plain_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds, double penalty,
                                    Number unreached, Length&& length) {
+    const LeafLinks links = list_links(domain);
     std::vector<Number> distance(domain.leaves.size(), unreached);
     using Entry = std::pair<Number, std::uint32_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -69,8 +70,7 @@ std::vector<Number> plain_dijkstra(const Domain& domain, const std::vector<BoneS
         queue.pop();
         if (d > distance[i]) continue;
         const auto p = domain.centre(i);
-        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
-            const std::uint32_t j = domain.link[k];
+        for (const std::uint32_t j : links.of(i)) {
             const auto q = domain.centre(j);
             const double dx = p[0] - q[0], dy = p[1] - q[1], dz = p[2] - q[2];
             const Number next =
@@ -292,6 +292,7 @@ TEST(Geodesic, PropertiesOfADistance) {
     const std::uint32_t joint[] = {0};
     Result<LeafDistances> field = solver.nearest(r.seeds, joint, {}, 1);
     ASSERT_TRUE(field);
+    const LeafLinks links = list_links(r.domain);
     for (std::uint32_t i = 0; i < r.domain.leaves.size(); ++i) {
         const auto p = r.domain.centre(i);
         const double d = field->distance(i) / double(LeafDistances::units_per_voxel);
@@ -302,8 +303,7 @@ TEST(Geodesic, PropertiesOfADistance) {
             straight = std::min(straight, double(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])));
         }
         EXPECT_GE(d, straight - 0.02);
-        for (std::uint32_t k = r.domain.first_link[i]; k < r.domain.first_link[i + 1]; ++k) {
-            const std::uint32_t j = r.domain.link[k];
+        for (const std::uint32_t j : links.of(i)) {
             const auto q = r.domain.centre(j);
             const double step = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
             EXPECT_LE(std::abs(d - field->distance(j) / double(LeafDistances::units_per_voxel)), step + 1e-3);

@@ -83,12 +83,10 @@ TEST(Octree, LeavesCoverNoExteriorVoxel) {
 // Algorithm 2: a cell is not exterior if any of its voxels is not.
 TEST(Octree, AsPublishedALeafMayCoverExteriorVoxels) {
     VoxelGrid grid = ball_without_boundary(64);
-    EXPECT_EQ(build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::listed, MixedCells::whole)
-                  ->leaves.size(),
-              1u);
+    EXPECT_EQ(
+        build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, MixedCells::whole)->leaves.size(), 1u);
     grid.boundary.set(32, 32, 60);  // outside of the ball: divides the cells around it
-    const Domain domain =
-        *build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::listed, MixedCells::whole);
+    const Domain domain = *build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, MixedCells::whole);
     EXPECT_EQ(domain.leaves[domain.leaf_at(0, 0, 0)].level, 5);
     EXPECT_EQ(domain.leaf_at(63, 63, 63), no_index);
 }
@@ -134,7 +132,7 @@ TEST(Octree, SparseBoundaryEqualsADomainWithoutBones) {
             return out;
         };
         EXPECT_EQ(words(boundary.domain), words(without.domain));
-        EXPECT_EQ(boundary.domain.link, without.domain.link);
+        EXPECT_EQ(list_links(boundary.domain).to, list_links(without.domain).to);
         EXPECT_EQ(boundary.domain.component, without.domain.component);
     }
 }
@@ -148,9 +146,9 @@ TEST(Octree, LinksAreExactlyTheTouchingPairs) {
         return p.x <= q.x + c && q.x <= p.x + a && p.y <= q.y + c && q.y <= p.y + a && p.z <= q.z + c &&
                q.z <= p.z + a;
     };
+    const LeafLinks all = list_links(b.domain);
     for (std::uint32_t i = 0; i < leaves.size(); ++i) {
-        std::vector<std::uint32_t> links(b.domain.link.begin() + b.domain.first_link[i],
-                                         b.domain.link.begin() + b.domain.first_link[i + 1]);
+        std::vector<std::uint32_t> links(all.of(i).begin(), all.of(i).end());
         std::sort(links.begin(), links.end());
         std::vector<std::uint32_t> expected;
         for (std::uint32_t j = 0; j < leaves.size(); ++j)
@@ -178,10 +176,11 @@ void expect_contact(const Domain& domain, std::uint32_t contact, std::uint32_t f
     ASSERT_EQ(contacts::number(n, u), contacts::reversed(contact));
 }
 
-void expect_graph_is_the_links(const Domain& domain) {
+void expect_graph_is_the_links(const Domain& domain, Neighbours neighbours = Neighbours::all) {
     const Domain::Graph& graph = *domain.graph;
+    const LeafLinks links = list_links(domain, neighbours);
     ASSERT_EQ(graph.nodes.size(), domain.leaves.size() + 1);
-    EXPECT_EQ(graph.link_count, domain.link.size());
+    EXPECT_EQ(graph.link_count, links.to.size());
     // Components by following links, numbered by their first leaf.
     std::vector<std::uint32_t> component(domain.leaves.size(), no_index), stack;
     std::uint32_t count = 0, directions = 0;
@@ -193,8 +192,8 @@ void expect_graph_is_the_links(const Domain& domain) {
         while (!stack.empty()) {
             const std::uint32_t at = stack.back();
             stack.pop_back();
-            for (std::uint32_t k = domain.first_link[at]; k < domain.first_link[at + 1]; ++k)
-                if (const std::uint32_t to = domain.link[k]; component[to] == no_index) {
+            for (const std::uint32_t to : links.of(at))
+                if (component[to] == no_index) {
                     component[to] = component[at];
                     stack.push_back(to);
                 }
@@ -233,8 +232,7 @@ void expect_graph_is_the_links(const Domain& domain) {
             ASSERT_EQ(node.boundary >> d & 1, b.boundary ? 1u : 0u);
             found.push_back(to);
         }
-        std::vector<std::uint32_t> listed(domain.link.begin() + domain.first_link[i],
-                                          domain.link.begin() + domain.first_link[i + 1]);
+        std::vector<std::uint32_t> listed(links.of(i).begin(), links.of(i).end());
         std::sort(found.begin(), found.end());
         std::sort(listed.begin(), listed.end());
         ASSERT_EQ(found, listed) << "leaf " << i;
@@ -414,24 +412,15 @@ TEST(Octree, TheGraphHasTheSameLinks) {
                 }
         expect_graph_is_the_links(*build_domain(coarse, {}, DomainKind::sparse));
         for (const VoxelGrid* by_faces : {&grid, &coarse})
-            expect_graph_is_the_links(*build_domain(*by_faces, {}, DomainKind::sparse, nullptr, Neighbours::faces));
+            expect_graph_is_the_links(*build_domain(*by_faces, {}, DomainKind::sparse, nullptr, Neighbours::faces),
+                                      Neighbours::faces);
     }
     // Pixels.
     PixelMask mask{50, 40, std::vector<std::uint8_t>(2000)};
     for (std::uint8_t& in : mask.inside) in = random() % 3 > 0;
     for (const Neighbours neighbours : {Neighbours::all, Neighbours::faces})
-        expect_graph_is_the_links(*build_domain(*pixel_grid(mask), {}, DomainKind::sparse, nullptr, neighbours));
-}
-
-TEST(Octree, CompactLinksAreNotListed) {
-    const Built b = build(test::sphere({0, 0, 0}, 1, 3), 64, DomainKind::sparse);
-    const Result<Domain> compact =
-        build_domain(b.grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::compact);
-    ASSERT_TRUE(compact);
-    EXPECT_TRUE(compact->link.empty());
-    EXPECT_TRUE(compact->first_link.empty());
-    EXPECT_EQ(compact->component, b.domain.component);
-    EXPECT_EQ(compact->graph->link_count, b.domain.link.size());
+        expect_graph_is_the_links(*build_domain(*pixel_grid(mask), {}, DomainKind::sparse, nullptr, neighbours),
+                                  neighbours);
 }
 
 TEST(Octree, DividesCellsAtBones) {

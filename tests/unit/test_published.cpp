@@ -71,8 +71,8 @@ public:
         : penalty_(options.penalty), units_per_voxel_(units_per_voxel), skeleton_(skeleton) {
         const VoxelGrid grid = must(voxelize(mesh, analyse_mesh(mesh), options.voxels));
         g_ = grid.transform;
-        domain_ = must(build_domain(grid, make_bones(skeleton), options.domain, nullptr, Neighbours::all,
-                                    Links::listed, MixedCells::whole));
+        domain_ = must(
+            build_domain(grid, make_bones(skeleton), options.domain, nullptr, Neighbours::all, MixedCells::whole));
         const auto r = static_cast<std::size_t>(g_.resolution);
         leaf_of_.assign(r * r * r, no_index);
         for (std::uint32_t i = 0; i < domain_.leaves.size(); ++i) {

@@ -29,7 +29,7 @@ BindOptions options_in_volume(BindOptions options) {
 }
 
 Result<std::shared_ptr<const KeptVolume>> measure_volume(const Task& task) {
-    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain, Links::compact));
+    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain));
     SINEW_TRY_LET(std::vector<KeptField> fields,
                   task.clock.run("distances", [&] { return measure_fields(task, volume.domain, volume.seeds); }));
     return keep_volume(std::move(volume.domain), std::move(fields));
