@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/lists.h"
 #include "core/try.h"
@@ -297,11 +298,19 @@ LargeVector<Triangle> node_triangles(const Task& task, const MeshSurface& surfac
     return out;
 }
 
+/// Takes the order of the surface's triangles.
+TriangleTree tree_of(const Task& task, MeshSurface& surface) {
+    const LargeVector<Vec3> positions = node_positions(task, surface);
+    const LargeVector<Triangle> triangles = node_triangles(task, surface);
+    if (surface.triangles.point.empty()) return TriangleTree(positions, triangles, task.context);
+    return TriangleTree(positions, triangles, std::exchange(surface.triangles, {}), task.context);
+}
+
 }  // namespace
 
 WeldedSurface::WeldedSurface(const Task& task)
     : surface(task.clock.run("surface", [&] { return build_surface(task.mesh, task.topology, task.context); })),
-      tree(node_positions(task, surface), node_triangles(task, surface), task.context) {}
+      tree(tree_of(task, surface)) {}
 
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),

@@ -15,6 +15,7 @@ struct CurveOrder {
     LargeVector<std::uint32_t> point;  ///< in order
     LargeVector<std::uint32_t> cell;   ///< of each of these: its number along the curve
 
+    CurveOrder() = default;
     /// `place`: of a point; asked twice.
     CurveOrder(std::size_t points, int bits, const std::function<Point3(std::size_t)>& place, Context* context);
 };

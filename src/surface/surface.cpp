@@ -11,7 +11,6 @@
 #include "core/large_pages.h"
 #include "core/lists.h"
 #include "core/parallel.h"
-#include "core/prefetch.h"
 #include "core/union_find.h"
 #include "core/vectors.h"
 
@@ -20,24 +19,26 @@ namespace {
 
 constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the mean edge
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
-constexpr double kLeastMass = 1e-4;  // relative to the mean
+constexpr double kLeastMass = 1e-4;   // relative to the mean
+constexpr std::size_t kBlock = 4096;  // nodes whose triangles are measured together, in the processor's cache
 
 struct Measured {
-    double area;
-    std::array<double, 3> cot;  // at the corners
-    Point3 normal{};            // outward, of length 1 or 0
+    Triangle corners;             // nodes
+    double area = 0;              // 0 where two corners are one node
+    std::array<double, 3> cot{};  // at the corners
+    Point3 normal{};              // outward, of length 1 or 0
 };
 
 // From the side lengths opposite to the corners, which must satisfy the strict triangle inequality. Kahan's stable
 // form of Heron's formula.
-Measured cotangents(const std::array<double, 3>& opposite) {
+Measured cotangents(const Triangle& corners, const std::array<double, 3>& opposite) {
     const auto [x, y, z] = opposite;
     const double longest = std::max({x, y, z}), shortest = std::min({x, y, z}),
                  middle = std::max(std::min(x, y), std::min(std::max(x, y), z));
     const double inside = (longest + (middle + shortest)) * (shortest - (longest - middle)) *
                           (shortest + (longest - middle)) * (longest + (middle - shortest));
     const double area = std::sqrt(std::max(inside, 0.0)) / 4;
-    Measured out{area, {}};
+    Measured out{corners, area};
     for (std::size_t k = 0; k < 3; ++k) {
         const double a = opposite[k], b = opposite[(k + 1) % 3], c = opposite[(k + 2) % 3];
         const double twice = b * b + c * c - a * a;  // 2 b c cos
@@ -53,11 +54,8 @@ public:
 
     MeshSurface run() {
         number_nodes();
-        around_ = Lists(out_.nodes(), context_, [&](const auto& to) {
-            for (std::uint32_t t = 0; t < corners_.size(); ++t)
-                for (const std::uint32_t node : corners_[t]) to(node, t);
-        });
-        measure();
+        sort_triangles();
+        added_ = missing_length();
         sum_at_nodes();
         limit_masses();
         number_components();
@@ -87,59 +85,87 @@ private:
         if (vertex_of.size() > MeshSurface::most_in_file_order) {
             const LargeVector<std::uint32_t> in_file = std::move(vertex_of);
             const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
-            vertex_of = CurveOrder(in_file.size(), MeshSurface::curve_bits, place, context_).point;
+            CurveOrder curve(in_file.size(), MeshSurface::curve_bits, place, context_);
+            vertex_of = std::move(curve.point);
             for (std::uint32_t& v : vertex_of) v = in_file[v];
+            out_.triangles.cell = std::move(curve.cell);  // of nodes until sort_triangles
         }
         parallel_for(context_, vertex_of.size(), 4096,
                      [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
         parallel_for(context_, vertices, 4096, [&](std::size_t v) {
             if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
         });
+    }
+
+    /// By their first nodes, so that those of a range of nodes follow each other; those of one node as in the mesh.
+    void sort_triangles() {
         corners_.resize(mesh_.triangles.size());
         parallel_for(context_, corners_.size(), 4096, [&](std::size_t t) {
             for (std::size_t k = 0; k < 3; ++k) corners_[t][k] = out_.node_of[mesh_.triangles[t][k]];
         });
+        const auto first_node = [&](std::uint32_t t) {
+            return std::min({corners_[t][0], corners_[t][1], corners_[t][2]});
+        };
+        sorted_ = Lists(out_.nodes(), context_, [&](const auto& to) {
+            for (std::uint32_t t = 0; t < corners_.size(); ++t) to(first_node(t), t);
+        });
+        LargeVector<std::uint32_t> place(corners_.size());
+        const LargeVector<std::uint32_t> cell = std::move(out_.triangles.cell);
+        out_.triangles.cell.resize(cell.empty() ? 0 : corners_.size());
+        parallel_for(context_, place.size(), 4096, [&](std::size_t i) {
+            place[sorted_.value[i]] = static_cast<std::uint32_t>(i);
+            if (!cell.empty()) out_.triangles.cell[i] = cell[first_node(sorted_.value[i])];
+        });
+        around_ = Lists(out_.nodes(), context_, [&](const auto& to) {
+            for (std::uint32_t t = 0; t < corners_.size(); ++t)
+                for (const std::uint32_t node : corners_[t]) to(node, place[t]);
+        });
     }
 
-    /// Measures all triangles with edges that are longer by `added`, and perimeters without it; 0 if collapsed.
-    /// Returns the most that a margin and one side exceed the sum of the two others by.
-    double measure(double added, double margin, LargeVector<double>& perimeter) {
-        constexpr std::size_t together = 1 << 12;
-        std::vector<double> missing((corners_.size() + together - 1) / together, -INFINITY);
-        parallel_chunks(
-            context_, corners_.size(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                double most = -INFINITY;
-                for (std::size_t t = begin; t < end; ++t) {
-                    measured_[t] = {};
-                    perimeter[t] = 0;
-                    if (collapsed(corners_[t])) continue;
-                    const auto p = positions(t);
-                    const std::array<double, 3> l{norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
-                    perimeter[t] = l[0] + l[1] + l[2];
-                    for (std::size_t k = 0; k < 3; ++k)
-                        most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                    measured_[t] = cotangents({l[0] + added, l[1] + added, l[2] + added});
-                    const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
-                    if (const double twice_area = norm(f); twice_area > 0)
-                        measured_[t].normal = ((topology_.turned[t] ? -1 : 1) / twice_area) * f;
-                }
-                missing[chunk] = most;
-            });
-        double most = -INFINITY;
-        for (const double each : missing) most = std::max(most, each);
-        return most;
+    /// Lengths of the sides opposite to the corners.
+    static std::array<double, 3> sides(const std::array<Point3, 3>& p) {
+        return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
     }
-    /// With the length that must be added to every edge for the triangle inequality to hold with a margin: almost
-    /// always none.
-    void measure() {
-        measured_.resize(corners_.size());
-        LargeVector<double> perimeter(corners_.size());
-        const double most = measure(0, 0, perimeter);
-        double length = 0, sides = 0;
-        for (const double each : perimeter) length += each, sides += each > 0 ? 3 : 0;
-        const double margin = sides > 0 ? kMollify * length / sides : 0;
-        if (most < -1.001 * margin) return;
-        if (const double missing = measure(0, margin, perimeter); missing > 0) measure(missing, margin, perimeter);
+    /// The most that a margin and one side exceed the sum of the two others by; `perimeter`: 0 if collapsed.
+    double largest_excess(double margin, LargeVector<double>& perimeter) const {
+        constexpr std::size_t together = 1 << 12;
+        std::vector<double> excess((perimeter.size() + together - 1) / together, -INFINITY);
+        parallel_chunks(context_, perimeter.size(), together,
+                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                            double most = -INFINITY;
+                            for (std::size_t t = begin; t < end; ++t) {
+                                perimeter[t] = 0;
+                                if (collapsed(corners_[t])) continue;
+                                const std::array<double, 3> l = sides(positions(t));
+                                perimeter[t] = l[0] + l[1] + l[2];
+                                for (std::size_t k = 0; k < 3; ++k)
+                                    most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                            }
+                            excess[chunk] = most;
+                        });
+        return excess.empty() ? -INFINITY : *std::max_element(excess.begin(), excess.end());
+    }
+    /// The length that must be added to every edge for the triangle inequality to hold with a margin: almost always
+    /// none.
+    double missing_length() const {
+        LargeVector<double> perimeter(mesh_.triangles.size());
+        const double most = largest_excess(0, perimeter);
+        double length = 0, edges = 0;
+        for (const double each : perimeter) length += each, edges += each > 0 ? 3 : 0;
+        const double margin = edges > 0 ? kMollify * length / edges : 0;
+        return most < -1.001 * margin ? 0 : std::max(0.0, largest_excess(margin, perimeter));
+    }
+    /// A triangle by its place in sorted_.
+    Measured measured(std::size_t i) const {
+        const std::uint32_t t = sorted_.value[i];
+        if (collapsed(corners_[t])) return {corners_[t]};
+        const auto p = positions(t);
+        const std::array<double, 3> l = sides(p);
+        Measured out = cotangents(corners_[t], {l[0] + added_, l[1] + added_, l[2] + added_});
+        const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
+        if (const double twice_area = norm(f); twice_area > 0)
+            out.normal = ((topology_.turned[t] ? -1 : 1) / twice_area) * f;
+        return out;
     }
 
     // Contributions are added in the order of triangles.
@@ -151,28 +177,37 @@ private:
         constexpr std::size_t of_page = kLargePage / sizeof(MeshSurface::Edge) * 5 / 16;
         const std::size_t for_all = std::max<std::size_t>(4096, out_.nodes() / (8 * thread_count(context_)));
         const std::size_t together = for_all < of_page ? for_all : for_all / of_page * of_page;
-        constexpr std::size_t ahead = 4;
         std::vector<LargeVector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
         parallel_chunks(context_, out_.nodes(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                             LargeVector<MeshSurface::Edge>& own = edges[chunk];
                             own.reserve(together * 16 / 5);
-                            for (std::size_t i = begin; i < end; ++i) {
-                                if (i + ahead < end)
-                                    for (const std::uint32_t t : around_.of(i + ahead))
-                                        prefetch(&measured_[t]), prefetch(&corners_[t]);
-                                sum_at_node(static_cast<std::uint32_t>(i), own);
-                            }
+                            for (std::size_t at = begin; at < end; at += kBlock)
+                                sum_block(at, std::min(at + kBlock, end), own);
                             for (MeshSurface::Edge& e : own) {
                                 e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
                                 parts_->join(e.a, e.b);
                             }
                         });
-        release(measured_), release(corners_), release(around_);  // edges take their memory
+        if (!out_.triangles.cell.empty()) out_.triangles.point = std::move(sorted_.value);
+        release(corners_), release(around_), release(sorted_);  // edges take their memory
         out_.edges = join(std::move(edges), context_);
     }
+    void sum_block(std::size_t begin, std::size_t end, LargeVector<MeshSurface::Edge>& edges) {
+        const std::size_t first = sorted_.first[begin];
+        std::vector<Measured> own;
+        own.reserve(sorted_.first[end] - first);
+        for (std::size_t i = first; i < sorted_.first[end]; ++i) own.push_back(measured(i));
+        Measured other;  // that begins at an earlier node
+        const auto triangle = [&](std::size_t i) -> const Measured& {
+            return i >= first ? own[i - first] : other = measured(i);
+        };
+        for (std::size_t node = begin; node < end; ++node)
+            sum_at_node(static_cast<std::uint32_t>(node), triangle, edges);
+    }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
-    void sum_at_node(std::uint32_t node, LargeVector<MeshSurface::Edge>& edges) {
+    template <typename MeasuredAt>
+    void sum_at_node(std::uint32_t node, const MeasuredAt& triangle, LargeVector<MeshSurface::Edge>& edges) {
         const auto first = static_cast<std::ptrdiff_t>(edges.size());
         const auto add_edge = [&](std::uint32_t other, double weight) {
             if (other <= node) return;
@@ -189,8 +224,8 @@ private:
         for (const std::uint32_t t : around_.of(node)) {
             if (t == before) continue;  // collapsed
             before = t;
-            const Measured& m = measured_[t];
-            const Triangle& c = corners_[t];
+            const Measured& m = triangle(t);
+            const Triangle& c = m.corners;
             const std::size_t k = c[0] == node ? 0 : c[1] == node ? 1 : 2;
             // The side to each other corner lies opposite to the third one.
             const std::size_t one = (k + 1) % 3, other = (k + 2) % 3;
@@ -226,9 +261,10 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
-    LargeVector<Triangle> corners_;  // nodes of each triangle
-    LargeVector<Measured> measured_;
-    Lists around_;                       // the triangles around each node, ascending
+    double added_ = 0;                   // to the length of every edge
+    LargeVector<Triangle> corners_;      // nodes of each triangle
+    Lists sorted_;                       // triangles by their first node
+    Lists around_;                       // places in sorted_ of those around each node, in the order of the mesh
     std::optional<DisjointSets> parts_;  // of nodes
 };
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/curve_order.h"
 #include "core/geometry.h"
 #include "core/large_pages.h"
 #include "sinew/domain.h"
@@ -32,6 +33,7 @@ struct MeshSurface {
     LargeVector<Point3> normal;            ///< N: outward unit normal, weighted by angle; 0 where none is defined
     LargeVector<std::uint32_t> component;  ///< N: connected components of triangles, 0..components-1
     std::uint32_t components = 0;
+    CurveOrder triangles;  ///< of the mesh, by their first nodes; empty where nodes are in file order
 
     std::size_t nodes() const { return vertex_of.size(); }
 };
@@ -40,7 +42,7 @@ struct MeshSurface {
 /// least 1e-5 of the mean edge. Weights are then clamped to 1e-4..1e3, since an edge that is opposite only to
 /// obtuse angles would have a negative weight. Masses are at least 1e-4 of their mean. So the rows of the
 /// Laplacian stay within a range that double can solve. Triangles with two corners at one position become edges
-/// of the smallest weight. O(V + T), memory about 200 bytes per triangle; the same bits on any
+/// of the smallest weight. O(V + T), memory about 100 bytes per triangle; the same bits on any
 /// number of threads. Requires check_mesh; the mesh
 /// must have a size.
 MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context = nullptr);

@@ -91,16 +91,22 @@ struct TriangleTree::Builder {
     }
 };
 
-TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context) {
+TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context)
+    : TriangleTree(positions, triangles,
+                   CurveOrder(
+                       triangles.size(), kAxisBits,
+                       [&](std::size_t i) {
+                           const Triangle& t = triangles[i];
+                           return (1.0 / 3) * (to_point(positions[t[0]]) + to_point(positions[t[1]]) +
+                                               to_point(positions[t[2]]));
+                       },
+                       context),
+                   context) {}
+
+TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, CurveOrder curve,
+                           Context* context)
+    : order_(std::move(curve.point)) {
     if (triangles.empty()) return;
-    CurveOrder curve(
-        triangles.size(), kAxisBits,
-        [&](std::size_t i) {
-            const Triangle& t = triangles[i];
-            return (1.0 / 3) * (to_point(positions[t[0]]) + to_point(positions[t[1]]) + to_point(positions[t[2]]));
-        },
-        context);
-    order_ = std::move(curve.point);
     vertices_.resize(order_.size());
     parallel_for(context, order_.size(), 4096, [&](std::size_t i) { vertices_[i] = triangles[order_[i]]; });
     positions_.assign(positions.begin(), positions.end());

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/curve_order.h"
 #include "core/geometry.h"
 #include "core/large_pages.h"
 #include "sinew/core.h"
@@ -20,13 +21,17 @@ struct SurfacePoint {
     std::array<double, 3> share{};      ///< barycentric coordinates at the triangle's corners; ≥ 0, sum 1
 };
 
-/// A binary tree along the curve of Morton (1966) through the middles of the triangles (Lauterbach et al. 2009);
-/// leaves of four triangles. Built in O(T); about 40 bytes per triangle. Const and reentrant after construction.
-/// Degenerate triangles are segments and points: they are found like others, but never block the line of sight.
+/// A binary tree along the curve of Morton (1966) through the middles or first corners of the triangles (Lauterbach
+/// et al. 2009); leaves of four triangles. Built in O(T); about 40 bytes per triangle. Const and reentrant after
+/// construction. Degenerate triangles are segments and points: they are found like others, but never block the line
+/// of sight.
 class TriangleTree {
 public:
     /// Copies what it is given. `triangles` may be empty.
     TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context = nullptr);
+    /// With all triangles in an order that is known.
+    TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, CurveOrder order,
+                 Context* context);
 
     /// The nearest point within `reach` (scene units, inclusive). Ties go to the triangle with the lowest
     /// number. `of`: the triangles that count; empty = all.

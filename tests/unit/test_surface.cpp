@@ -240,6 +240,22 @@ TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
     EXPECT_LT(of_nodes, 0.05 * of_vertices);
     for (const double m : s.mass) area += m;
     EXPECT_NEAR(area, 8, 1e-3);
+
+    // Triangles are, too: each once, and a tree along them answers as one along the middles.
+    ASSERT_EQ(s.triangles.point.size(), shape.triangles.size());
+    EXPECT_TRUE(std::is_sorted(s.triangles.cell.begin(), s.triangles.cell.end()));
+    std::vector<std::uint32_t> all(s.triangles.point.begin(), s.triangles.point.end());
+    std::sort(all.begin(), all.end());
+    for (std::uint32_t t = 0; t < all.size(); ++t) ASSERT_EQ(all[t], t);
+    const TriangleTree tree(shape.positions, shape.triangles),
+        along(shape.positions, shape.triangles, s.triangles, nullptr);
+    std::mt19937 random(3);
+    const auto any = [&] { return double(random() % 4001) / 1000 - 2; };
+    for (int k = 0; k < 300; ++k) {
+        const Point3 p{any(), any(), any()}, q{any(), any(), -p[2]};
+        EXPECT_EQ(along.nearest(p, 9).triangle, tree.nearest(p, 9).triangle);
+        EXPECT_EQ(along.blocked(p, q, no_index, 1e-6), tree.blocked(p, q, no_index, 1e-6));
+    }
 }
 
 }  // namespace
