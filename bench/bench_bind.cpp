@@ -242,7 +242,7 @@ bool same_nearest() {
         }
     }
     std::printf("check: %zu leaves, %zu links; K nearest of sweep and naive differ by at most %.5f voxels\n",
-                domain->leaves.size(), domain->link.size(), most);
+                domain->leaves.size(), list_links(*domain).to.size(), most);
     return most < 0.01 || fail("voxels between sweep and naive", most, 0.01);
 }
 
