@@ -597,6 +597,9 @@ void store_bytes(const Request& request, Plan& plan) {
             for (const Json& value : json)
                 if (value.is_structured()) stack.push_back(&value);
     }
+    std::size_t all = size;
+    for (const NewAccessor& added : plan.added) all = aligned(all + added.bytes.size());
+    plan.buffer.reserve(all);  // growing would double it
     FreeSpace space(plan.buffer, std::move(used), std::move(freed));
     for (NewAccessor& added : plan.added) added.offset = space.put(added.bytes);
 }
