@@ -86,7 +86,7 @@ struct Sight {
     }()};
 
     std::uint32_t part(std::uint32_t node) const { return mesh.surface.component[node]; }
-    Point3 place(std::uint32_t node) const { return to_point(task.mesh.positions[mesh.surface.vertex_of[node]]); }
+    Point3 place(std::uint32_t node) const { return to_point(mesh.surface.position[node]); }
 
     /// The straight distance, larger beyond open ends of bones, and larger if the bone is not below the surface.
     double distance(const Point3& p, std::uint32_t node, const Segment& segment) const {
@@ -110,8 +110,8 @@ struct Sight {
     /// The bones that are nearest to a point, for points near it.
     struct NearBones {
         Point3 place;
-        struct Near {  // a pair would be cleared
-            double straight;
+        struct Near {        // a pair would be cleared
+            float straight;  // not more than the distance
             std::uint32_t segment;
             auto operator<=>(const Near&) const = default;
         };
@@ -124,7 +124,7 @@ struct Sight {
         out.count = 0;
         const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].straight; };
         tree.visit(p, reach, [&](std::uint32_t s) {
-            const NearBones::Near own{segments[s].space.distance(p), s};
+            const NearBones::Near own{0.9999997f * static_cast<float>(segments[s].space.distance(p)), s};
             if (out.count == kNearBones && own > out.bone[kNearBones - 1]) return;
             std::size_t at = out.count < kNearBones ? out.count++ : kNearBones - 1;
             for (; at > 0 && own < out.bone[at - 1]; --at) out.bone[at] = out.bone[at - 1];
@@ -172,7 +172,7 @@ struct Sight {
         found.clear();
         for (std::size_t k = 0; k < near.count; ++k) {
             const auto& [straight, s] = near.bone[k];
-            if (straight - way > (1 + kTie) * least) return least;
+            if (static_cast<double>(straight) - way > (1 + kTie) * least) return least;
             found.emplace_back(s, distance(p, node, segments[s]));
             least = std::min(least, found.back().second);
         }
@@ -188,8 +188,8 @@ struct Sight {
                (!volume || volume->is_clear(part(node), from, to));
     }
 
-    /// Finds all bones that are as near as the nearest one, in ascending order, and maybe others; not those of
-    /// these joints. Returns the distance of the nearest.
+    /// Finds all bones that are as near as the nearest one, and maybe others; not those of these joints. Returns
+    /// the distance of the nearest.
     double find_nearest(const Point3& p, std::uint32_t node, const std::vector<std::uint32_t>& without,
                         Distances& found) const {
         found.clear();
@@ -201,17 +201,19 @@ struct Sight {
                 found.emplace_back(s, distance(p, node, segments[s]));
                 least = std::min(least, found.back().second);
             });
-        std::sort(found.begin(), found.end());
         return least;
     }
 
-    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch.
-    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones) const {
+    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch. `near`: of a
+    /// point nearby, if known.
+    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones, const NearBones* near = nullptr) const {
         const Point3 p = place(node);
         NodeHeat found;
         std::vector<std::uint32_t> excluded;  // slots
         for (;;) {
-            found.distance = find_nearest(p, node, excluded, bones);
+            found.distance = near && excluded.empty() ? find_nearest(node, *near, bones)
+                                                      : find_nearest(p, node, excluded, bones);
+            std::sort(bones.begin(), bones.end());
             if (!volume || found.distance == INFINITY) break;
             const auto at = std::find_if(bones.begin(), bones.end(),
                                          [&](const auto& bone) { return bone.second == found.distance; });
@@ -357,20 +359,17 @@ Status add_hidden(const Sight& sight, const Unknowns& unknowns, std::span<const 
 /// stands for.
 Result<Heat> heat_at(const Sight& sight, const Unknowns& unknowns, std::span<const std::uint32_t> nodes,
                      LargeVector<NodeHeat> visible, std::span<const double> mass, double least_visible) {
-    Heat heat{std::move(visible), {}, std::nullopt};
+    Heat heat{std::move(visible), sight.volume ? sight.volume->hidden_share() : 1, {}, std::nullopt};
     heat.occluded = find_occluded(sight.mesh.surface, nodes, mass, heat.at, least_visible);
     SINEW_TRY(add_hidden(sight, unknowns, nodes, heat.occluded, heat.at));
     return heat;
 }
 
-/// The heat at all unknowns from that at the nodes of the coarse surface.
+/// The heat at all unknowns from that at the nodes of the coarse surface. `near`: of these.
 Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& unknowns, const CoarseSurface& coarse,
-                                          const Heat& heat) {
+                                          const Heat& heat, const LargeVector<Sight::NearBones>& near) {
     Context* const context = sight.task.context;
     const LargeVector<Point3>& normal = sight.mesh.surface.normal;
-    LargeVector<Sight::NearBones> near(coarse.size());
-    parallel_for(context, near.size(), 64,
-                 [&](std::size_t i) { near[i] = sight.near_bones(sight.place(coarse.node(i))); });
     LargeVector<NodeHeat> out(unknowns.size());
     each_node(context, out.size(), [&](std::size_t i, auto& scratch) {
         const std::uint32_t node = unknowns.node[i];
@@ -397,7 +396,7 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& un
             out[i] = {};
             return;
         }
-        out[i] = sight.nearest(node, true, scratch);
+        out[i] = sight.nearest(node, true, scratch, &near[around.of[0]]);
     });
     SINEW_TRY(add_hidden(sight, unknowns, unknowns.node, heat.occluded, out));
     return out;
@@ -467,10 +466,15 @@ Result<Heat> find_heat(const Task& task, const WeldedSurface& mesh, const JointS
     }
     CoarseSurface coarse = coarse_surface(sight, unknowns, rules);
     kept.sight.reset();
-    SINEW_TRY_LET(Heat heat,
-                  heat_at(sight, unknowns, coarse.nodes(), visible_at(sight, coarse.nodes(), {sight, nullptr}),
-                          coarse.restricted(mesh.surface.mass, task.context), rules.least_visible));
-    SINEW_TRY_LET(heat.at, refine_heat(sight, unknowns, coarse, heat));
+    LargeVector<Sight::NearBones> near(coarse.size());
+    LargeVector<NodeHeat> visible(coarse.size());
+    each_node(task.context, coarse.size(), [&](std::size_t i, auto& scratch) {
+        near[i] = sight.near_bones(sight.place(coarse.node(i)));
+        visible[i] = sight.nearest(coarse.node(i), true, scratch, &near[i]);
+    });
+    SINEW_TRY_LET(Heat heat, heat_at(sight, unknowns, coarse.nodes(), std::move(visible),
+                                     coarse.restricted(mesh.surface.mass, task.context), rules.least_visible));
+    SINEW_TRY_LET(heat.at, refine_heat(sight, unknowns, coarse, heat, near));
     heat.coarse = std::move(coarse);
     return heat;
 }

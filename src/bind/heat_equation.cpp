@@ -25,9 +25,9 @@ struct WantedRows {
 constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-4};
 
 /// M H of a node, for one joint that heats it. `mass`: M.
-double mass_times_heat(const Task& task, double mass, const NodeHeat& h) {
+double mass_times_heat(const Task& task, double mass, const NodeHeat& h, double hidden_share) {
     const double d = std::max(h.distance, kNearestBone * task.unit);
-    const double c = h.share * task.options.heat_transfer;
+    const double c = (h.how == NodeHeat::Way::hidden ? hidden_share : 1) * task.options.heat_transfer;
     return std::max(c * mass / (d * d), kLeastHeat);
 }
 
@@ -65,7 +65,7 @@ struct Equation {
 Equation equation_of(const Task& task, const MeshSurface& surface, const Unknowns& unknowns, const Heat& heat,
                      const std::vector<std::uint32_t>& slots) {
     const auto mh = [&](std::uint32_t i) {
-        return mass_times_heat(task, surface.mass[unknowns.node[i]], heat.at[i]);
+        return mass_times_heat(task, surface.mass[unknowns.node[i]], heat.at[i], heat.hidden_share);
     };
     const auto each_column = [&](std::uint32_t i, const auto& add) {
         const NodeHeat& h = heat.at[i];
@@ -151,14 +151,15 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
             }
             solved[b].solve(reading.cut);
         });
-        parallel_for(task.context, wanted.size(), 1024, [&](std::size_t k) {
-            const std::uint32_t i = by_place.value[k];
+        parallel_for(task.context, equation.size, 1024, [&](std::size_t place) {
             for (std::size_t b = 0; b < batches; ++b) {
-                const double* const row = solved[b].row(wanted[i]);
+                const double* const row = solved[b].row_at(place);
                 if (!row || std::all_of(row, row + batch, [&](double w) { return std::abs(w) <= least; })) continue;
                 for (std::size_t c = 0; c < std::min(left - b * batch, batch); ++c) {
                     const auto w = static_cast<float>(row[c]);
-                    if (std::abs(w) > reading.least) rows.insert(i, {w, set.joints[slots[first + b * batch + c]]});
+                    if (!(std::abs(w) > reading.least)) continue;
+                    const std::uint32_t joint = set.joints[slots[first + b * batch + c]];
+                    for (const std::uint32_t i : by_place.of(place)) rows.insert(i, {w, joint});
                 }
             }
         });
@@ -281,36 +282,20 @@ void store_rows(const Task& task, const MeshSurface& surface, const Unknowns& un
     });
 }
 
-namespace {
-
-LargeVector<Vec3> node_positions(const Task& task, const MeshSurface& surface) {
-    LargeVector<Vec3> out(surface.nodes());
-    parallel_for(task.context, out.size(), 4096,
-                 [&](std::size_t node) { out[node] = task.mesh.positions[surface.vertex_of[node]]; });
-    return out;
-}
-
-LargeVector<Triangle> node_triangles(const Task& task, const MeshSurface& surface) {
-    LargeVector<Triangle> out(task.mesh.triangles.size());
-    parallel_for(task.context, out.size(), 4096, [&](std::size_t t) {
-        for (std::size_t k = 0; k < 3; ++k) out[t][k] = surface.node_of[task.mesh.triangles[t][k]];
+WeldedSurface::WeldedSurface(const Task& task) : tree({}, {}) {
+    task.clock.run("surface", [&] {
+        SurfaceTriangles triangles;
+        surface = build_surface(task.mesh, task.topology, task.context, &triangles);
+        tree =
+            TriangleTree(surface.position, std::move(triangles.corners), std::move(triangles.order), task.context);
+        return Done{};
     });
-    return out;
 }
 
-/// Takes the order of the surface's triangles.
-TriangleTree tree_of(const Task& task, MeshSurface& surface) {
-    const LargeVector<Vec3> positions = node_positions(task, surface);
-    const LargeVector<Triangle> triangles = node_triangles(task, surface);
-    if (surface.triangles.point.empty()) return TriangleTree(positions, triangles, task.context);
-    return TriangleTree(positions, triangles, std::exchange(surface.triangles, {}), task.context);
+void WeldedSurface::release_sight() {
+    release(surface.normal);
+    if (surface.components == 1) tree = TriangleTree({}, {});
 }
-
-}  // namespace
-
-WeldedSurface::WeldedSurface(const Task& task)
-    : surface(task.clock.run("surface", [&] { return build_surface(task.mesh, task.topology, task.context); })),
-      tree(tree_of(task, surface)) {}
 
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),

@@ -31,12 +31,15 @@ struct KeptSight;
 /// The least distance of a bone, as a share of the longest side of the mesh.
 constexpr double kNearestBone = 1e-4;
 
-/// The surface of the task's mesh, timed as "surface", and the triangles between its nodes.
+/// The surface of the task's mesh and the triangles between its nodes, timed as "surface".
 struct WeldedSurface {
     MeshSurface surface;
     TriangleTree tree;
 
     explicit WeldedSurface(const Task& task);
+    /// Makes room for the factors after all find_heat. Parts on others still need the tree, if there are several.
+    void release_sight();
+    WeldedSurface(const WeldedSurface&) = delete;  // the tree reads the surface
 };
 
 /// What a bind with these methods leaves for the next one of the same mesh and the same sets, with other bones.
@@ -46,7 +49,7 @@ struct KeptHeat {
         std::shared_ptr<const KeptSight> sight;
         std::shared_ptr<const Cholesky::Plan> plan;
     };
-    std::shared_ptr<const WeldedSurface> mesh;
+    std::shared_ptr<WeldedSurface> mesh;
     std::vector<Set> sets;
 };
 
@@ -81,13 +84,12 @@ struct Unknowns {
 struct NodeHeat {
     static constexpr std::size_t most = 8;  ///< equally near joints
     std::array<std::uint16_t, most> slot;   ///< ascending; a skeleton has at most 65,534 joints
-    std::uint16_t count = 0;
-    /// How d is measured.
-    enum class Way : std::uint8_t { straight, through_volume } how = Way::straight;
+    std::uint8_t count = 0;
+    /// How d is measured: straight, or through the volume, from a hidden node or one of an occluded part.
+    enum class Way : std::uint8_t { straight, hidden, occluded } how = Way::straight;
     /// How the volume reaches the node, where it was asked: always in occluded parts.
     Coverage inside = Coverage::none;
     double distance = 0;  ///< d, scene units
-    double share = 1;     ///< of c
 
     void add(std::uint32_t joint);
 };
@@ -95,6 +97,7 @@ struct NodeHeat {
 /// H and p of every unknown.
 struct Heat {
     LargeVector<NodeHeat> at;    ///< per unknown
+    double hidden_share;         ///< of c, at hidden nodes
     std::vector<bool> occluded;  ///< per part, a component of the surface: (almost) no bone is visible from it
     std::optional<CoarseSurface> coarse;  ///< where the equation is solved, if there are many unknowns
 };

@@ -298,7 +298,7 @@ private:
         parallel_chunks(context_, to_.nodes(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
             if (cancelled(context_)) return;
             for (std::size_t i = begin; i < end; ++i) {
-                nearest_[i] = from_.nearest(position(to_.vertex_of[i]), reach_);
+                nearest_[i] = from_.nearest(to_point(to_.position[i]), reach_);
                 if (nearest_[i].triangle == no_index) continue;
                 const Point3 normal = from_.normal(nearest_[i]);
                 const double length = norm(normal) * norm(to_.normal[i]);
@@ -335,7 +335,7 @@ private:
     void copy_weights() {
         parallel_for(context_, to_.nodes(), 256, [&](std::size_t i) {
             if (is_open_[i]) return;
-            if (nearest_[i].triangle == no_index) nearest_[i] = from_.nearest(position(to_.vertex_of[i]), INFINITY);
+            if (nearest_[i].triangle == no_index) nearest_[i] = from_.nearest(to_point(to_.position[i]), INFINITY);
             rows_[i] = from_.weights(nearest_[i]);
         });
     }
@@ -344,7 +344,7 @@ private:
     void repair_rows() {
         for (std::uint32_t i = 0; i < to_.nodes(); ++i) {
             if (!rows_[i].empty()) continue;
-            rows_[i] = from_.weights(from_.nearest(position(to_.vertex_of[i]), INFINITY));
+            rows_[i] = from_.weights(from_.nearest(to_point(to_.position[i]), INFINITY));
             how_[i] = TransferHow::nearest;
         }
     }

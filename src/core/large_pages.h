@@ -166,7 +166,7 @@ void reserve_large(std::vector<T>& empty, std::size_t n) {
 template <typename T>
 void assign_large(std::vector<T>& empty, std::size_t n, const T& value, const Context* context) {
     reserve_large(empty, n);
-    constexpr std::size_t page = 4096, many = std::size_t{1} << 25;
+    constexpr std::size_t page = 4096, many = std::size_t{1} << 23;
     auto* const bytes = reinterpret_cast<volatile unsigned char*>(empty.data());
     const std::size_t size = n * sizeof(T);
     parallel_chunks(context, size < many ? 0 : size, kLargePage,

@@ -90,9 +90,7 @@ public:
     }
 
 private:
-    Point3 place(std::uint32_t node) const {
-        return to_point(task_.surface.mesh.positions[surface_.vertex_of[node]]);
-    }
+    Point3 place(std::uint32_t node) const { return to_point(surface_.position[node]); }
 
     void add_piece(const Triangle& t) {
         std::array<std::uint32_t, 3> n;

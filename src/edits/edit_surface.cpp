@@ -29,19 +29,19 @@ double effect(BrushCurve curve, double t) {
 
 }  // namespace
 
-Neighbourhoods::Neighbourhoods(const MeshView& mesh, const MeshSurface& surface) {
-    const auto place = [&](std::uint32_t node) { return to_point(mesh.positions[surface.vertex_of[node]]); };
+Neighbourhoods::Neighbourhoods(const MeshSurface& surface) {
+    const auto place = [&](std::uint32_t node) { return to_point(surface.position[node]); };
     link_nodes(surface.nodes(), surface.edges, first_, link_, [&](const MeshSurface::Edge& e, std::uint32_t to) {
         const Point3 way = place(e.a) - place(e.b);
         return Link{to, std::hypot(way[0], way[1], way[2]), e.weight};
     });
 }
 
-NodeGrid::NodeGrid(const MeshView& mesh, const MeshSurface& surface) {
+NodeGrid::NodeGrid(const MeshSurface& surface) {
     const std::size_t nodes = surface.nodes();
     Point3 high{-INFINITY, -INFINITY, -INFINITY};
     low_ = {INFINITY, INFINITY, INFINITY};
-    const auto place = [&](std::uint32_t n) { return to_point(mesh.positions[surface.vertex_of[n]]); };
+    const auto place = [&](std::uint32_t n) { return to_point(surface.position[n]); };
     for (std::uint32_t n = 0; n < nodes; ++n) {
         const Point3 p = place(n);
         for (std::size_t k = 0; k < 3; ++k) low_[k] = std::min(low_[k], p[k]), high[k] = std::max(high[k], p[k]);
@@ -70,7 +70,7 @@ const MeshSurface& EditSurfaceState::surface() {
     return *surface_;
 }
 const Neighbourhoods& EditSurfaceState::neighbours() {
-    if (!neighbours_) neighbours_.emplace(mesh, surface());
+    if (!neighbours_) neighbours_.emplace(surface());
     return *neighbours_;
 }
 const TriangleTree& EditSurfaceState::tree() {
@@ -78,7 +78,7 @@ const TriangleTree& EditSurfaceState::tree() {
     return *tree_;
 }
 const NodeGrid& EditSurfaceState::grid() {
-    if (!grid_) grid_.emplace(mesh, surface());
+    if (!grid_) grid_.emplace(surface());
     return *grid_;
 }
 
@@ -132,7 +132,7 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
     const double radius = brush.radius;
     bool marked = false;
     const auto offset = [&](std::uint32_t n, const Point3& centre) {
-        return to_point(s.mesh.positions[surface.vertex_of[n]]) - centre;
+        return to_point(surface.position[n]) - centre;
     };
     const auto mark_node = [&](std::uint32_t n, double square, const Brush::Dab& dab) {
         const Point3 facing = to_point(dab.facing), &normal = surface.normal[n];

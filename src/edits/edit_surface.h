@@ -28,7 +28,7 @@ public:
         std::uint32_t node;
         double length, weight;  // scene units; MeshSurface::Edge::weight
     };
-    Neighbourhoods(const MeshView& mesh, const MeshSurface& surface);
+    explicit Neighbourhoods(const MeshSurface& surface);
 
     std::span<const Link> of(std::uint32_t node) const {
         return {link_.data() + first_[node], link_.data() + first_[node + 1]};
@@ -71,7 +71,7 @@ private:
 /// Nodes by cells of a grid, to find those within a radius.
 class NodeGrid {
 public:
-    NodeGrid(const MeshView& mesh, const MeshSurface& surface);
+    explicit NodeGrid(const MeshSurface& surface);
 
     /// Calls visit(node) for all nodes in cells that touch the box around the ball.
     template <typename Visit>

@@ -49,7 +49,7 @@ std::vector<MeshSurface::Edge> bridges(EditSurfaceState& surface, double length)
     const MeshSurface& s = surface.surface();
     std::vector<MeshSurface::Edge> out;
     if (s.components < 2) return out;
-    const auto place = [&](std::uint32_t n) { return to_point(surface.mesh.positions[s.vertex_of[n]]); };
+    const auto place = [&](std::uint32_t n) { return to_point(s.position[n]); };
     std::vector<std::pair<double, std::uint32_t>> near;
     for (std::uint32_t n = 0; n < s.nodes(); ++n) {
         near.clear();
@@ -100,7 +100,7 @@ Result<PinField> PinField::make(EditSurfaceState& of, double reach, Rows rows, s
     // beside an answer about a joint that has hardly any weight yet: one about an eyelid does not change the head.
     out.size_ = joint_sizes(surface, area, rows);
     out.tiny_ = out.tiny(answers);
-    const auto place = [&](std::uint32_t node) { return to_point(of.mesh.positions[surface.vertex_of[node]]); };
+    const auto place = [&](std::uint32_t node) { return to_point(surface.position[node]); };
     std::vector<double> l(rows.size(), 0), screen(surface.mass.begin(), surface.mass.end());
     for (std::uint32_t i = 0; i < l.size(); ++i) {
         for (const Influence& k : rows[i]) l[i] += k.weight * out.size_[k.joint];

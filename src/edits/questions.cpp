@@ -70,9 +70,7 @@ private:
                 by += i.joint == a ? i.weight : i.joint == b ? -i.weight : 0.0;
             return by;
         };
-        const auto place = [&](std::uint32_t node) {
-            return to_point(state_.mesh.positions[surface_.vertex_of[node]]);
-        };
+        const auto place = [&](std::uint32_t node) { return to_point(surface_.position[node]); };
         const double reach = 2 * kReach * std::sqrt(all_);
         const Point3 here = to_point(state_.mesh.positions[vertex]);
         std::vector<Vec3> out;
@@ -173,7 +171,7 @@ Result<std::vector<Question>> questions(const MeshView& mesh, const Skeleton& sk
         if (best == no_index) break;
         double covered = cover(best);
         if (across) {
-            const Point3 place = to_point(mesh.positions[surface.vertex_of[coarse.node(best)]]);
+            const Point3 place = to_point(surface.position[coarse.node(best)]);
             const std::uint32_t twin =
                 state.vertex_near(EditSurfaceState::mirrored(place, *across),
                                   EditSurfaceState::kMirrorReach * box_of(mesh.positions).diagonal());

@@ -59,7 +59,9 @@ public:
         /// `least`.
         void solve(double least = 0);
         /// The kBatch solutions at a row, or null where all are 0.
-        const double* row(std::size_t row) const;
+        const double* row(std::size_t row) const { return row_at(factors_->place(row)); }
+        /// The same at a place.
+        const double* row_at(std::size_t place) const;
         /// All 0 again.
         void clear();
 

@@ -673,8 +673,7 @@ void Cholesky::Batch::solve(double least) {
     solve_best(*factors_->plan_, factors_->value_.get(), x_.data(), live_, least);
 }
 
-const double* Cholesky::Batch::row(std::size_t row) const {
-    const std::size_t place = factors_->place(row);
+const double* Cholesky::Batch::row_at(std::size_t place) const {
     return live_[factors_->plan_->front_of[place]] ? x_.data() + place * kBatch : nullptr;
 }
 

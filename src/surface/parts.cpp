@@ -10,7 +10,7 @@ namespace sinew {
 SurfaceParts split_parts(const MeshView& mesh, const MeshSurface& surface, Context* context) {
     SurfaceParts out{std::vector<SurfacePart>(surface.components), {}};
     for (std::uint32_t node = 0; node < surface.nodes(); ++node)
-        out.part[surface.component[node]].box.add(to_point(mesh.positions[surface.vertex_of[node]]));
+        out.part[surface.component[node]].box.add(to_point(surface.position[node]));
     if (surface.components == 1) {
         out.part[0].triangles = mesh.triangles;
         return out;

@@ -52,24 +52,26 @@ public:
     SurfaceBuilder(const MeshView& mesh, const MeshTopology& topology, Context* context)
         : mesh_(mesh), topology_(topology), context_(context) {}
 
-    MeshSurface run() {
-        number_nodes();
+    MeshSurface run(SurfaceTriangles* triangles) {
+        const LargeVector<std::uint32_t> cell = number_nodes();
         sort_triangles();
         added_ = missing_length();
         sum_at_nodes();
         limit_masses();
         number_components();
+        if (triangles) *triangles = cell.empty() ? in_order_of_mesh() : along_curve(cell);
         return std::move(out_);
     }
 
 private:
     static bool collapsed(const Triangle& c) { return c[0] == c[1] || c[1] == c[2] || c[2] == c[0]; }
-    std::array<Point3, 3> positions(std::size_t t) const {
-        const auto at = [&](std::size_t k) { return to_point(mesh_.positions[mesh_.triangles[t][k]]); };
+    std::array<Point3, 3> positions(std::size_t i) const {
+        const auto at = [&](std::size_t k) { return to_point(out_.position[corners_[i][k]]); };
         return {at(0), at(1), at(2)};
     }
 
-    void number_nodes() {
+    /// Returns their cells along the curve.
+    LargeVector<std::uint32_t> number_nodes() {
         const std::size_t vertices = mesh_.positions.size();
         out_.node_of.assign(vertices, no_index);
         std::vector<std::uint8_t> used(vertices, 0);
@@ -82,62 +84,82 @@ private:
         LargeVector<std::uint32_t>& vertex_of = out_.vertex_of;
         for (std::uint32_t v = 0; v < vertices; ++v)
             if (topology_.weld[v] == v && used[v]) vertex_of.push_back(v);
+        LargeVector<std::uint32_t> cell;
         if (vertex_of.size() > MeshSurface::most_in_file_order) {
             const LargeVector<std::uint32_t> in_file = std::move(vertex_of);
             const auto place = [&](std::size_t i) { return to_point(mesh_.positions[in_file[i]]); };
             CurveOrder curve(in_file.size(), MeshSurface::curve_bits, place, context_);
             vertex_of = std::move(curve.point);
             for (std::uint32_t& v : vertex_of) v = in_file[v];
-            out_.triangles.cell = std::move(curve.cell);  // of nodes until sort_triangles
+            cell = std::move(curve.cell);
         }
-        parallel_for(context_, vertex_of.size(), 4096,
-                     [&](std::size_t node) { out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node); });
+        out_.position.resize(vertex_of.size());
+        parallel_for(context_, vertex_of.size(), 4096, [&](std::size_t node) {
+            out_.node_of[vertex_of[node]] = static_cast<std::uint32_t>(node);
+            out_.position[node] = mesh_.positions[vertex_of[node]];
+        });
         parallel_for(context_, vertices, 4096, [&](std::size_t v) {
             if (const std::uint32_t first = topology_.weld[v]; first != v) out_.node_of[v] = out_.node_of[first];
         });
+        return cell;
     }
 
     /// By their first nodes, so that those of a range of nodes follow each other; those of one node as in the mesh.
     void sort_triangles() {
-        corners_.resize(mesh_.triangles.size());
-        parallel_for(context_, corners_.size(), 4096, [&](std::size_t t) {
-            for (std::size_t k = 0; k < 3; ++k) corners_[t][k] = out_.node_of[mesh_.triangles[t][k]];
+        LargeVector<Triangle> in_mesh(mesh_.triangles.size());
+        parallel_for(context_, in_mesh.size(), 4096, [&](std::size_t t) {
+            for (std::size_t k = 0; k < 3; ++k) in_mesh[t][k] = out_.node_of[mesh_.triangles[t][k]];
         });
-        const auto first_node = [&](std::uint32_t t) {
-            return std::min({corners_[t][0], corners_[t][1], corners_[t][2]});
-        };
         sorted_ = Lists(out_.nodes(), context_, [&](const auto& to) {
-            for (std::uint32_t t = 0; t < corners_.size(); ++t) to(first_node(t), t);
+            for (std::uint32_t t = 0; t < in_mesh.size(); ++t) to(first_of(in_mesh[t]), t);
         });
-        LargeVector<std::uint32_t> place(corners_.size());
-        const LargeVector<std::uint32_t> cell = std::move(out_.triangles.cell);
-        out_.triangles.cell.resize(cell.empty() ? 0 : corners_.size());
-        parallel_for(context_, place.size(), 4096, [&](std::size_t i) {
+        LargeVector<std::uint32_t> place(in_mesh.size());
+        corners_.resize(in_mesh.size());
+        parallel_for(context_, in_mesh.size(), 4096, [&](std::size_t i) {
             place[sorted_.value[i]] = static_cast<std::uint32_t>(i);
-            if (!cell.empty()) out_.triangles.cell[i] = cell[first_node(sorted_.value[i])];
+            corners_[i] = in_mesh[sorted_.value[i]];
         });
         around_ = Lists(out_.nodes(), context_, [&](const auto& to) {
-            for (std::uint32_t t = 0; t < corners_.size(); ++t)
-                for (const std::uint32_t node : corners_[t]) to(node, place[t]);
+            for (std::uint32_t t = 0; t < in_mesh.size(); ++t)
+                for (const std::uint32_t node : in_mesh[t]) to(node, place[t]);
         });
+    }
+    static std::uint32_t first_of(const Triangle& corners) {
+        return std::min({corners[0], corners[1], corners[2]});
+    }
+    SurfaceTriangles in_order_of_mesh() const {
+        SurfaceTriangles out;
+        out.corners.resize(corners_.size());
+        for (std::size_t i = 0; i < corners_.size(); ++i) out.corners[sorted_.value[i]] = corners_[i];
+        return out;
+    }
+    /// `cell`: of each node.
+    SurfaceTriangles along_curve(const LargeVector<std::uint32_t>& cell) {
+        SurfaceTriangles out{std::move(corners_), {}};
+        out.order.point = std::move(sorted_.value);
+        out.order.cell.resize(out.corners.size());
+        parallel_for(context_, out.corners.size(), 4096,
+                     [&](std::size_t i) { out.order.cell[i] = cell[first_of(out.corners[i])]; });
+        return out;
     }
 
     /// Lengths of the sides opposite to the corners.
     static std::array<double, 3> sides(const std::array<Point3, 3>& p) {
         return {norm(p[2] - p[1]), norm(p[0] - p[2]), norm(p[1] - p[0])};
     }
-    /// The most that a margin and one side exceed the sum of the two others by; `perimeter`: 0 if collapsed.
+    /// The most that a margin and one side exceed the sum of the two others by. `perimeter`: in the order of the
+    /// mesh, 0 if collapsed.
     double largest_excess(double margin, LargeVector<double>& perimeter) const {
         constexpr std::size_t together = 1 << 12;
         std::vector<double> excess((perimeter.size() + together - 1) / together, -INFINITY);
         parallel_chunks(context_, perimeter.size(), together,
                         [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                             double most = -INFINITY;
-                            for (std::size_t t = begin; t < end; ++t) {
-                                perimeter[t] = 0;
-                                if (collapsed(corners_[t])) continue;
-                                const std::array<double, 3> l = sides(positions(t));
-                                perimeter[t] = l[0] + l[1] + l[2];
+                            for (std::size_t i = begin; i < end; ++i) {
+                                double& sum = perimeter[sorted_.value[i]] = 0;
+                                if (collapsed(corners_[i])) continue;
+                                const std::array<double, 3> l = sides(positions(i));
+                                sum = l[0] + l[1] + l[2];
                                 for (std::size_t k = 0; k < 3; ++k)
                                     most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
                             }
@@ -157,43 +179,46 @@ private:
     }
     /// A triangle by its place in sorted_.
     Measured measured(std::size_t i) const {
-        const std::uint32_t t = sorted_.value[i];
-        if (collapsed(corners_[t])) return {corners_[t]};
-        const auto p = positions(t);
+        if (collapsed(corners_[i])) return {corners_[i]};
+        const auto p = positions(i);
         const std::array<double, 3> l = sides(p);
-        Measured out = cotangents(corners_[t], {l[0] + added_, l[1] + added_, l[2] + added_});
+        Measured out = cotangents(corners_[i], {l[0] + added_, l[1] + added_, l[2] + added_});
         const Point3 f = cross(p[1] - p[0], p[2] - p[0]);
         if (const double twice_area = norm(f); twice_area > 0)
-            out.normal = ((topology_.turned[t] ? -1 : 1) / twice_area) * f;
+            out.normal = ((topology_.turned[sorted_.value[i]] ? -1 : 1) / twice_area) * f;
         return out;
     }
 
+    void count_edges() {
+        out_.first_edge.assign(out_.nodes() + 1, 0);
+        parallel_chunks(context_, out_.nodes(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+            std::vector<std::uint32_t> others;  // nodes of larger numbers
+            for (auto node = static_cast<std::uint32_t>(begin); node < end; ++node) {
+                others.clear();
+                for (const std::uint32_t t : around_.of(node))
+                    for (const std::uint32_t other : corners_[t]) {
+                        if (other <= node) continue;
+                        std::size_t at = 0;
+                        while (at < others.size() && others[at] != other) ++at;
+                        if (at == others.size()) others.push_back(other);
+                    }
+                out_.first_edge[node + 1] = static_cast<std::uint32_t>(others.size());
+            }
+        });
+        for (std::size_t i = 0; i < out_.nodes(); ++i) out_.first_edge[i + 1] += out_.first_edge[i];
+    }
     // Contributions are added in the order of triangles.
     void sum_at_nodes() {
+        count_edges();
         out_.mass.resize(out_.nodes());
         out_.normal.resize(out_.nodes());
         parts_.emplace(out_.nodes(), context_);
-        // A closed surface has three edges for each node. Long lists fill whole large pages.
-        constexpr std::size_t of_page = kLargePage / sizeof(MeshSurface::Edge) * 5 / 16;
-        const std::size_t for_all = std::max<std::size_t>(4096, out_.nodes() / (8 * thread_count(context_)));
-        const std::size_t together = for_all < of_page ? for_all : for_all / of_page * of_page;
-        std::vector<LargeVector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
-        parallel_chunks(context_, out_.nodes(), together,
-                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                            LargeVector<MeshSurface::Edge>& own = edges[chunk];
-                            own.reserve(together * 16 / 5);
-                            for (std::size_t at = begin; at < end; at += kBlock)
-                                sum_block(at, std::min(at + kBlock, end), own);
-                            for (MeshSurface::Edge& e : own) {
-                                e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
-                                parts_->join(e.a, e.b);
-                            }
-                        });
-        if (!out_.triangles.cell.empty()) out_.triangles.point = std::move(sorted_.value);
-        release(corners_), release(around_), release(sorted_);  // edges take their memory
-        out_.edges = join(std::move(edges), context_);
+        out_.edges.resize(out_.first_edge.back());
+        parallel_chunks(context_, out_.nodes(), kBlock,
+                        [&](std::size_t, std::size_t begin, std::size_t end) { sum_block(begin, end); });
+        release(around_);
     }
-    void sum_block(std::size_t begin, std::size_t end, LargeVector<MeshSurface::Edge>& edges) {
+    void sum_block(std::size_t begin, std::size_t end) {
         const std::size_t first = sorted_.first[begin];
         std::vector<Measured> own;
         own.reserve(sorted_.first[end] - first);
@@ -202,19 +227,26 @@ private:
         const auto triangle = [&](std::size_t i) -> const Measured& {
             return i >= first ? own[i - first] : other = measured(i);
         };
-        for (std::size_t node = begin; node < end; ++node)
-            sum_at_node(static_cast<std::uint32_t>(node), triangle, edges);
+        std::vector<MeshSurface::Edge> edges;
+        for (auto node = static_cast<std::uint32_t>(begin); node < end; ++node) {
+            edges.clear();
+            sum_at_node(node, triangle, edges);
+            MeshSurface::Edge* to = out_.edges.data() + out_.first_edge[node];
+            for (const auto& [a, b, weight] : edges) {
+                *to++ = {a, b, std::clamp(weight, kLeastWeight, kMostWeight)};
+                parts_->join(a, b);
+            }
+        }
     }
     /// Mass and normal of a node, and its edges to nodes of larger numbers.
     template <typename MeasuredAt>
-    void sum_at_node(std::uint32_t node, const MeasuredAt& triangle, LargeVector<MeshSurface::Edge>& edges) {
-        const auto first = static_cast<std::ptrdiff_t>(edges.size());
+    void sum_at_node(std::uint32_t node, const MeasuredAt& triangle, std::vector<MeshSurface::Edge>& edges) {
         const auto add_edge = [&](std::uint32_t other, double weight) {
             if (other <= node) return;
-            const auto at =
-                std::find_if(edges.begin() + first, edges.end(), [&](const auto& e) { return e.b == other; });
-            if (at != edges.end())
-                at->weight += weight;
+            std::size_t at = 0;
+            while (at < edges.size() && edges[at].b != other) ++at;
+            if (at < edges.size())
+                edges[at].weight += weight;
             else
                 edges.push_back({node, other, weight});
         };
@@ -235,7 +267,7 @@ private:
             mass += m.area / 3;
             normal = normal + (std::numbers::pi / 2 - std::atan(m.cot[k])) * m.normal;
         }
-        std::sort(edges.begin() + first, edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
+        std::sort(edges.begin(), edges.end(), [](const auto& x, const auto& y) { return x.b < y.b; });
         out_.mass[node] = mass;
         const double length = norm(normal);
         out_.normal[node] = length > 1e-6 ? (1 / length) * normal : Point3{};
@@ -262,16 +294,17 @@ private:
     Context* const context_;
     MeshSurface out_;
     double added_ = 0;                   // to the length of every edge
-    LargeVector<Triangle> corners_;      // nodes of each triangle
     Lists sorted_;                       // triangles by their first node
+    LargeVector<Triangle> corners_;      // their nodes, in this order
     Lists around_;                       // places in sorted_ of those around each node, in the order of the mesh
     std::optional<DisjointSets> parts_;  // of nodes
 };
 
 }  // namespace
 
-MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context) {
-    return SurfaceBuilder(mesh, topology, context).run();
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context,
+                          SurfaceTriangles* triangles) {
+    return SurfaceBuilder(mesh, topology, context).run(triangles);
 }
 
 }  // namespace sinew

@@ -26,16 +26,28 @@ struct MeshSurface {
         double weight;       ///< > 0, no unit: half the sum of the cotangents opposite to it
     };
 
-    LargeVector<std::uint32_t> node_of;    ///< V: the node at the vertex; none where it is of no triangle
-    LargeVector<std::uint32_t> vertex_of;  ///< N: the first vertex at the node
-    LargeVector<Edge> edges;               ///< E, by a, then by b; each once
-    LargeVector<double> mass;              ///< N: a third of the area of the triangles around, scene units², > 0
-    LargeVector<Point3> normal;            ///< N: outward unit normal, weighted by angle; 0 where none is defined
-    LargeVector<std::uint32_t> component;  ///< N: connected components of triangles, 0..components-1
+    LargeVector<std::uint32_t> node_of;     ///< V: the node at the vertex; none where it is of no triangle
+    LargeVector<std::uint32_t> vertex_of;   ///< N: the first vertex at the node
+    LargeVector<Vec3> position;             ///< N
+    LargeVector<Edge> edges;                ///< E, by a, then by b; each once
+    LargeVector<std::uint32_t> first_edge;  ///< N + 1: where the edges of each node as `a` begin
+    LargeVector<double> mass;               ///< N: a third of the area of the triangles around, scene units², > 0
+    LargeVector<Point3> normal;             ///< N: outward unit normal, weighted by angle; 0 where none is defined
+    LargeVector<std::uint32_t> component;   ///< N: connected components of triangles, 0..components-1
     std::uint32_t components = 0;
-    CurveOrder triangles;  ///< of the mesh, by their first nodes; empty where nodes are in file order
 
     std::size_t nodes() const { return vertex_of.size(); }
+    /// The edges to nodes of larger numbers.
+    std::span<const Edge> edges_at(std::uint32_t node) const {
+        return {edges.data() + first_edge[node], edges.data() + first_edge[node + 1]};
+    }
+};
+
+/// The triangles of a mesh between the nodes of its surface: by their first nodes where these lie along a curve,
+/// else as in the mesh.
+struct SurfaceTriangles {
+    LargeVector<Triangle> corners;  ///< T: nodes
+    CurveOrder order;               ///< their numbers in the mesh, and cells of their first nodes; or empty
 };
 
 /// Edges are lengthened by a constant, so that in every triangle the sum of two sides exceeds the third by at
@@ -43,9 +55,9 @@ struct MeshSurface {
 /// obtuse angles would have a negative weight. Masses are at least 1e-4 of their mean. So the rows of the
 /// Laplacian stay within a range that double can solve. Triangles with two corners at one position become edges
 /// of the smallest weight. O(V + T), memory about 100 bytes per triangle; the same bits on any
-/// number of threads. Requires check_mesh; the mesh
-/// must have a size.
-MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context = nullptr);
+/// number of threads. Requires check_mesh; the mesh must have a size. `triangles`: null, or where to leave them.
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context = nullptr,
+                          SurfaceTriangles* triangles = nullptr);
 
 /// Lists edges by node: those of node i are link[first[i]] to link[first[i + 1]], make(edge, the other node) each.
 template <typename Link, typename Make>

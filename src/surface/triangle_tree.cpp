@@ -19,6 +19,9 @@ constexpr int kAxisBits = 10;
 // leaves of one Morton number, of which there are less than 2^30.
 constexpr std::size_t kDepth = 3 * kAxisBits + 30 + 1;
 
+// Parts of a segment up to its end are found in boxes despite rounding.
+constexpr double kRounding = 4e-12;
+
 using Place = std::array<float, 3>;
 
 Place to_place(const Vec3& v) { return {v.x, v.y, v.z}; }
@@ -84,32 +87,31 @@ struct TriangleTree::Builder {
         Node& node = tree.nodes_[half];
         node.child = {a.id, b.id};
         for (std::size_t k = 0; k < 3; ++k) {
-            node.low[k] = {a.box.low[k], b.box.low[k]};
-            node.high[k] = {a.box.high[k], b.box.high[k]};
+            node.low[k] = Pair{a.box.low[k], b.box.low[k]};
+            node.high[k] = Pair{a.box.high[k], b.box.high[k]};
         }
         return {half, both(a.box, b.box)};
     }
 };
 
 TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context)
-    : TriangleTree(positions, triangles,
-                   CurveOrder(
-                       triangles.size(), kAxisBits,
-                       [&](std::size_t i) {
-                           const Triangle& t = triangles[i];
-                           return (1.0 / 3) * (to_point(positions[t[0]]) + to_point(positions[t[1]]) +
-                                               to_point(positions[t[2]]));
-                       },
-                       context),
-                   context) {}
+    : TriangleTree(positions, LargeVector<Triangle>(triangles.begin(), triangles.end()), {}, context) {}
 
-TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, CurveOrder curve,
+TriangleTree::TriangleTree(std::span<const Vec3> positions, LargeVector<Triangle> triangles, CurveOrder curve,
                            Context* context)
-    : order_(std::move(curve.point)) {
-    if (triangles.empty()) return;
-    vertices_.resize(order_.size());
-    parallel_for(context, order_.size(), 4096, [&](std::size_t i) { vertices_[i] = triangles[order_[i]]; });
-    positions_.assign(positions.begin(), positions.end());
+    : vertices_(std::move(triangles)), positions_(positions) {
+    if (vertices_.empty()) return;
+    if (curve.point.empty()) {
+        const auto middle = [&](std::size_t i) {
+            const Triangle& t = vertices_[i];
+            return (1.0 / 3) * (to_point(positions[t[0]]) + to_point(positions[t[1]]) + to_point(positions[t[2]]));
+        };
+        curve = CurveOrder(vertices_.size(), kAxisBits, middle, context);
+        const LargeVector<Triangle> given = std::move(vertices_);
+        vertices_.resize(given.size());
+        parallel_for(context, given.size(), 4096, [&](std::size_t i) { vertices_[i] = given[curve.point[i]]; });
+    }
+    order_ = std::move(curve.point);
     const auto leaves = static_cast<std::uint32_t>((order_.size() + kLeaf - 1) / kLeaf);
     std::vector<std::uint32_t> leaf_key(leaves);
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = curve.cell[leaf * kLeaf];
@@ -183,23 +185,18 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     const double length = std::sqrt(dot(d, d));
     if (!(length > 2 * slack) || order_.empty()) return false;
     const double from = slack / length, to = 1 - from;
-    // The interval of the segment within the three slabs of each child's box.
+    // The interval of the segment within the three slabs of each child's box. Along an axis in which the segment
+    // does not move, it enters and leaves at infinity, or nowhere (0 / 0).
     const Point3 inverse{1 / d[0], 1 / d[1], 1 / d[2]};
     const auto meets = [&](const Node& node) {
-        std::array<double, 2> enter{from, from}, leave{to, to};
+        using Both = Lanes<double, 2>;
+        Both enter{from, from}, leave{to + kRounding, to + kRounding};
         for (std::size_t k = 0; k < 3; ++k) {
-            const auto &first = d[k] > 0 ? node.low[k] : node.high[k],
-                       &last = d[k] > 0 ? node.high[k] : node.low[k];
-            for (std::size_t c = 0; c < 2 && d[k] != 0; ++c) {
-                const double t0 = (static_cast<double>(first[c]) - a[k]) * inverse[k],
-                             t1 = (static_cast<double>(last[c]) - a[k]) * inverse[k];
-                // Rounding must not lose points in the box's own face.
-                enter[c] = std::max(enter[c], t0 - 1e-12 * std::abs(t0));
-                leave[c] = std::min(leave[c], t1 + 1e-12 * std::abs(t1));
-            }
-            for (std::size_t c = 0; c < 2 && d[k] == 0; ++c)
-                if (a[k] < static_cast<double>(node.low[k][c]) || a[k] > static_cast<double>(node.high[k][c]))
-                    enter[c] = INFINITY;
+            const Both low = (__builtin_convertvector(node.low[k], Both) - a[k]) * inverse[k],
+                       high = (__builtin_convertvector(node.high[k], Both) - a[k]) * inverse[k];
+            const Both &first = inverse[k] > 0 ? low : high, &last = inverse[k] > 0 ? high : low;
+            enter = first > enter ? first : enter;
+            leave = last + kRounding < leave ? last + kRounding : leave;
         }
         return std::array<bool, 2>{enter[0] <= leave[0], enter[1] <= leave[1]};
     };

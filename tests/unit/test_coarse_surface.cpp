@@ -30,7 +30,7 @@ struct Sheet {
     std::vector<std::uint32_t> nodes;
 
     Sheet() : nodes(surface.nodes()) { std::iota(nodes.begin(), nodes.end(), 0u); }
-    Point3 place(std::uint32_t node) const { return to_point(mesh.positions[surface.vertex_of[node]]); }
+    Point3 place(std::uint32_t node) const { return to_point(surface.position[node]); }
     CoarseSurface coarse(double spacing, Context* context = nullptr) const {
         return CoarseSurface(
             mesh, surface, std::span<const std::uint32_t>(nodes), [&](std::uint32_t) { return spacing; }, context);
@@ -63,7 +63,7 @@ TEST(CoarseSurface, InterpolatesLinearFieldsOfAPlane) {
     double outside = 0;
     for (const std::uint32_t node : sheet.nodes) {
         const CoarseSurface::Stencil s = coarse.stencil(node);
-        EXPECT_NEAR(s.share[0] + s.share[1] + s.share[2], 1, 1e-6);
+        EXPECT_EQ(s.share[0] + s.share[1] + s.share[2], 1);
         Point3 at{};
         for (std::size_t k = 0; k < 3; ++k) {
             const Point3 corner = sheet.place(coarse.node(s.of[k]));
@@ -111,6 +111,24 @@ TEST(CoarseSurface, KeepsTheEnergyOfALinearField) {
     EXPECT_NEAR(
         energy(coarse.restricted(sheet.surface.edges, nullptr), [&](std::uint32_t i) { return coarse.node(i); }), 8,
         0.4);
+}
+
+// yᵀ Pᵀ (L + D) P y = xᵀ (L + D) x, where x = P y.
+TEST(CoarseSurface, RestrictsTheLaplacianAndADiagonalMatrix) {
+    const Sheet sheet;
+    const CoarseSurface coarse = sheet.coarse(0.2);
+    std::vector<double> y;
+    for (std::size_t i = 0; i < coarse.size(); ++i) y.push_back(std::sin(3.0 * static_cast<double>(i)));
+    for (const std::uint32_t every : {1u, 7u, 500u}) {  // D is 0 around most coarse nodes
+        const auto diagonal = [&](std::uint32_t node) { return node % every == 0 ? 1e-3 * node : 0; };
+        double restricted = 0, whole = 0;
+        for (const auto& [row, column, value] : coarse.restricted(sheet.surface.edges, diagonal, nullptr))
+            restricted += (row == column ? 1 : 2) * value * y[row] * y[column];
+        for (const MeshSurface::Edge& e : sheet.surface.edges)
+            whole += e.weight * std::pow(coarse.at(y, e.a) - coarse.at(y, e.b), 2);
+        for (const std::uint32_t node : sheet.nodes) whole += diagonal(node) * std::pow(coarse.at(y, node), 2);
+        EXPECT_NEAR(restricted, whole, 1e-12 * whole);
+    }
 }
 
 TEST(CoarseSurface, KeepsEveryNodeThatIsFartherThanTheSpacing) {

@@ -228,10 +228,15 @@ TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
     for (Triangle& t : shape.triangles)
         for (std::uint32_t& corner : t) corner = static_cast<std::uint32_t>(moved(corner));
     shape.positions.assign(positions.begin(), positions.end());
-    const MeshSurface s = surface_of(shape);
+    const MeshView mesh{shape.positions, shape.triangles, {}};
+    SurfaceTriangles triangles;
+    const MeshSurface s = build_surface(mesh, analyse_mesh(mesh), nullptr, &triangles);
     ASSERT_EQ(s.nodes(), n);
     EXPECT_EQ(s.components, 1u);
-    for (std::uint32_t v = 0; v < n; ++v) ASSERT_EQ(s.vertex_of[s.node_of[v]], v);
+    for (std::uint32_t v = 0; v < n; ++v) {
+        ASSERT_EQ(s.vertex_of[s.node_of[v]], v);
+        ASSERT_EQ(s.position[s.node_of[v]], shape.positions[v]);
+    }
     double of_nodes = 0, of_vertices = 0, area = 0;
     for (const MeshSurface::Edge& e : s.edges) {
         of_nodes += e.b - e.a;
@@ -242,13 +247,17 @@ TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
     EXPECT_NEAR(area, 8, 1e-3);
 
     // Triangles are, too: each once, and a tree along them answers as one along the middles.
-    ASSERT_EQ(s.triangles.point.size(), shape.triangles.size());
-    EXPECT_TRUE(std::is_sorted(s.triangles.cell.begin(), s.triangles.cell.end()));
-    std::vector<std::uint32_t> all(s.triangles.point.begin(), s.triangles.point.end());
+    const CurveOrder& order = triangles.order;
+    ASSERT_EQ(order.point.size(), shape.triangles.size());
+    EXPECT_TRUE(std::is_sorted(order.cell.begin(), order.cell.end()));
+    std::vector<std::uint32_t> all(order.point.begin(), order.point.end());
     std::sort(all.begin(), all.end());
     for (std::uint32_t t = 0; t < all.size(); ++t) ASSERT_EQ(all[t], t);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t k = 0; k < 3; ++k)
+            ASSERT_EQ(triangles.corners[i][k], s.node_of[shape.triangles[order.point[i]][k]]);
     const TriangleTree tree(shape.positions, shape.triangles),
-        along(shape.positions, shape.triangles, s.triangles, nullptr);
+        along(s.position, std::move(triangles.corners), std::move(triangles.order), nullptr);
     std::mt19937 random(3);
     const auto any = [&] { return double(random() % 4001) / 1000 - 2; };
     for (int k = 0; k < 300; ++k) {
@@ -256,6 +265,21 @@ TEST(Surface, NodesOfALargeMeshAreNumberedAlongACurve) {
         EXPECT_EQ(along.nearest(p, 9).triangle, tree.nearest(p, 9).triangle);
         EXPECT_EQ(along.blocked(p, q, no_index, 1e-6), tree.blocked(p, q, no_index, 1e-6));
     }
+}
+
+TEST(Surface, TrianglesOfASmallMeshAreInItsOrder) {
+    const Shape shape = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 1, 0}, 30, 15);
+    const MeshView mesh{shape.positions, shape.triangles, {}};
+    SurfaceTriangles triangles;
+    const MeshSurface s = build_surface(mesh, analyse_mesh(mesh), nullptr, &triangles);
+    EXPECT_TRUE(triangles.order.point.empty());
+    ASSERT_EQ(triangles.corners.size(), shape.triangles.size());
+    for (std::size_t t = 0; t < shape.triangles.size(); ++t)
+        for (std::size_t k = 0; k < 3; ++k) ASSERT_EQ(triangles.corners[t][k], s.node_of[shape.triangles[t][k]]);
+    std::size_t edges = 0;
+    for (std::uint32_t node = 0; node < s.nodes(); ++node)
+        for (const MeshSurface::Edge& e : s.edges_at(node)) edges += e.a == node;
+    EXPECT_EQ(edges, s.edges.size());
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ void InfluenceFeatures::collect_bones() {
 void InfluenceFeatures::measure_edges(const std::vector<std::uint32_t>& rows_at) {
     edge_.assign(surface_.nodes(), 0);
     std::vector<std::uint32_t> count(surface_.nodes(), 0);
-    const auto place = [&](std::uint32_t node) { return to_point(task_.mesh.positions[surface_.vertex_of[node]]); };
+    const auto place = [&](std::uint32_t node) { return to_point(surface_.position[node]); };
     each_key_range(task_.context, surface_.nodes(), [&](const auto& is_mine) {
         for (const MeshSurface::Edge& e : surface_.edges) {
             if (!is_mine(e.a) && !is_mine(e.b)) continue;

@@ -58,8 +58,7 @@ std::optional<NodeHeat> InnerVolume::nearest(const JointSet& set, const Distance
                                              std::uint32_t part, const Point3& point, bool occluded) const {
     const std::size_t first = row * distances.width;
     NodeHeat found;
-    found.share = occluded ? 1 : rules_.hidden;
-    found.how = NodeHeat::Way::through_volume;
+    found.how = occluded ? NodeHeat::Way::occluded : NodeHeat::Way::hidden;
     for (std::size_t k = first; k < first + distances.width && distances.joint[k] != no_index; ++k) {
         if (excludes(distances.joint[k], part, point)) continue;
         if (found.count == 0) found.distance = static_cast<double>(distances.distance[k]);

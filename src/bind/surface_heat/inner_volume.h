@@ -41,10 +41,11 @@ public:
         return is_body_[part] || joins(from, to);
     }
     /// The joints of a set that are nearest to a point of a part: `row` of `distances`, except those that heat
-    /// nothing there; nothing if none is reached. They give all their heat to an occluded part, and a share of it
-    /// to other vertices.
+    /// nothing there; nothing if none is reached. They give all their heat to an occluded part, and hidden_share()
+    /// of it to other vertices.
     std::optional<NodeHeat> nearest(const JointSet& set, const DistanceTable& distances, std::size_t row,
                                     std::uint32_t part, const Point3& point, bool occluded) const;
+    double hidden_share() const { return rules_.hidden; }
 
 private:
     Point3 to_voxels(const Point3& p) const;

@@ -191,8 +191,8 @@ Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& 
     const Task task = given.with(given.mesh, given.skeleton, given.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
     const auto* const moved = std::get_if<MovedJoints>(&task.start);
-    KeptHeat kept_heat =
-        moved && moved->heat ? *moved->heat : KeptHeat{std::make_shared<const WeldedSurface>(task), {}};
+    KeptHeat kept_heat = moved && moved->heat ? *moved->heat : KeptHeat{std::make_shared<WeldedSurface>(task), {}};
+    const bool keeps_mesh = moved || task.options.keep_volume;
     kept_heat.sets.resize(task.plan.sets.size());
     const WeldedSurface& mesh = *kept_heat.mesh;
     const SurfaceParts parts = split_parts(task.mesh, mesh.surface, task.context);
@@ -213,6 +213,8 @@ Result<MethodRows> bind_surface_heat(const Task& given, const SurfaceHeatRules& 
         KeptHeat::Set& kept_set = kept_heat.sets[static_cast<std::size_t>(&set - task.plan.sets.data())];
         SINEW_TRY_LET(const Heat heat, find_heat(task, mesh, set, unknowns, &volume, kept_set, rules.heat));
         if (cancelled(task.context)) return heat_cancelled();
+        const bool last = &set == &task.plan.sets.back();
+        if (last && !keeps_mesh) kept_heat.mesh->release_sight();
         SINEW_TRY_LET(SetRows found, solve_heat(task, mesh.surface, set, unknowns, heat,
                                                 correction ? InfluenceFeatures::kMost : 0, kept_set));
         const PartFacts facts = make_parts_rigid(view, set, heat, found);
