@@ -32,7 +32,7 @@ constexpr double kDisc = 1.8;
 // Another node takes the bones of the nodes around it only if the cosines to their normals are larger.
 constexpr double kAlike = 0.6;
 // Of each coarse node this many bones are known, the nearest ones.
-constexpr std::size_t kNearBones = 12;
+constexpr std::size_t kNearBones = 20;
 
 /// A bone, and the index of its joint in the set.
 struct Segment {

@@ -22,7 +22,7 @@ struct WantedRows {
     float least = 1e-9f;
     double cut = 0;
 };
-constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-4};
+constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-3};
 
 /// M H of a node, for one joint that heats it. `mass`: M.
 double mass_times_heat(const Task& task, double mass, const NodeHeat& h, double hidden_share) {
@@ -130,14 +130,10 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
     constexpr std::size_t batch = Cholesky::kBatch;
     SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context, plan));
     plan = factors.plan();
-    Rows rows(wanted.size(), reading.width, task.context);
+    Rows found(equation.size, reading.width, task.context);  // in the order of elimination
     const auto least = static_cast<double>(reading.least);
     const Lists of_batch(slots.size() / batch + 1, task.context, [&](const auto& to) {
         for (std::uint32_t e = 0; e < equation.b.size(); ++e) to(equation.b[e].column / batch, e);
-    });
-    // Solutions are read in the order in which they lie in memory.
-    const Lists by_place(equation.size, task.context, [&](const auto& to) {
-        for (std::uint32_t i = 0; i < wanted.size(); ++i) to(factors.place(wanted[i]), i);
     });
     const std::size_t together = static_cast<std::size_t>(thread_count(task.context));
     std::vector<Cholesky::Batch> solved(std::min(together, of_batch.size()), Cholesky::Batch(factors));
@@ -155,17 +151,22 @@ Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std:
             for (std::size_t b = 0; b < batches; ++b) {
                 const double* const row = solved[b].row_at(place);
                 if (!row || std::all_of(row, row + batch, [&](double w) { return std::abs(w) <= least; })) continue;
-                for (std::size_t c = 0; c < std::min(left - b * batch, batch); ++c) {
-                    const auto w = static_cast<float>(row[c]);
-                    if (!(std::abs(w) > reading.least)) continue;
-                    const std::uint32_t joint = set.joints[slots[first + b * batch + c]];
-                    for (const std::uint32_t i : by_place.of(place)) rows.insert(i, {w, joint});
-                }
+                for (std::size_t c = 0; c < std::min(left - b * batch, batch); ++c)
+                    if (const auto w = static_cast<float>(row[c]); std::abs(w) > reading.least)
+                        found.insert(place, {w, set.joints[slots[first + b * batch + c]]});
             }
         });
         if (cancelled(task.context)) return heat_cancelled();
         report_progress(task.context, "heat", static_cast<double>(first) / static_cast<double>(slots.size()));
     }
+    release(solved);
+    Rows rows(wanted.size(), reading.width, task.context);
+    parallel_for(task.context, wanted.size(), 4096, [&](std::size_t i) {
+        const std::size_t place = factors.place(wanted[i]);
+        rows.kept[i] = found.kept[place];
+        std::copy_n(found.entries.begin() + static_cast<std::ptrdiff_t>(place * rows.width), rows.kept[i],
+                    rows.entries.begin() + static_cast<std::ptrdiff_t>(i * rows.width));
+    });
     return rows;
 }
 
