@@ -60,8 +60,8 @@ struct Intersections {
     std::size_t undecided = 0;
 };
 
-/// Finds the triangles that intersect another triangle. Two triangles intersect if they share no vertex position
-/// and
+/// Finds the triangles that intersect another triangle. Two triangles intersect if they share no vertex
+/// position and
 /// - they pass through each other, both sides of both and along their common line by more than 2e-6 of the longest
 ///   side of the mesh's box (more where coordinates are too coarse for that), or
 /// - one lies on the other: its corners lie within that distance of the plane of the larger one, and their

@@ -116,9 +116,8 @@ Paint paint_defects(const Intersections& intersections, const DefectEdges& edges
 /// isolines, at round values; 0 = none.
 Paint paint_values(std::vector<float> values, std::string title, Ramp ramp, double low, double high, int lines = 0);
 
-/// Position of the camera: yaw 0, pitch 0 looks at the character's face (which looks along +z), yaw 90 at its left
-/// side
-/// (+x), pitch 90 from above. Degrees. Parallel projection, y up.
+/// Position of the camera: yaw 0, pitch 0 looks at the character's face (which looks along +z), yaw 90 at its
+/// left side (+x), pitch 90 from above. Degrees. Parallel projection, y up.
 struct Viewpoint {
     double yaw = 0, pitch = 0;
 };

@@ -123,15 +123,14 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 
 /// H and p of every unknown, all cases:
 /// 1. a node that sees its nearest bones is heated by them. A bone counts as farther beyond its open ends, and
-/// where
-///    it is not below the surface;
+/// where it is not below the surface;
 /// 2. a node that does not, by the joints that are nearest through the volume, with a share of the heat. Without
-///    a volume it takes no heat;
+/// a volume it takes no heat;
 /// 3. a node of an occluded part, by the joints that are nearest through the volume. Without a volume, by its
-/// nearest
-///    bones, visible or not.
+/// nearest bones, visible or not.
 /// With a volume, joints that are enclosed elsewhere heat nothing, and open space hides bones as triangles do.
-/// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
+/// `volume`: null for bone-heat. Mostly O(nodes x log bones), and a ray for each nearest bone. Not valid if
+/// cancelled.
 /// Above HeatRules::direct unknowns there is a coarse surface. Its nodes are treated as above. Another node takes
 /// its nearest bones, at its own distance, if they are seen from a node around it and all of those see bones and
 /// face nearly its way; it sees none if none of those does; else it is treated as above.
