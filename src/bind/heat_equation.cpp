@@ -22,7 +22,7 @@ struct WantedRows {
     float least = 1e-9f;
     double cut = 0;
 };
-constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-3};
+constexpr WantedRows kOfCoarseNodes{16, 1e-4f, 1e-3};  // heat on a coarse surface is about as exact as the cut
 
 /// M H of a node, for one joint that heats it. `mass`: M.
 double mass_times_heat(const Task& task, double mass, const NodeHeat& h, double hidden_share) {
