@@ -31,8 +31,8 @@ constexpr double kAcross = 60;
 constexpr double kDisc = 1.8;
 // Another node takes the bones of the nodes around it only if the cosines to their normals are larger.
 constexpr double kAlike = 0.6;
-// Of each coarse node this many bones are known, the nearest ones.
-constexpr std::size_t kNearBones = 20;
+// So many bones are known near one of so many nodes. Nodes that follow each other mostly are near each other.
+constexpr std::size_t kNearBones = 32, kNearNodes = 32;
 
 /// A bone, and the index of its joint in the set.
 struct Segment {
@@ -77,6 +77,7 @@ struct Sight {
     const Task& task;
     const WeldedSurface& mesh;
     const JointSet& set;
+    const Unknowns& unknowns;
     const InnerVolume* volume;
     std::vector<Segment> segments = segments_of(task, set);
     BoneTree tree{[&] {
@@ -111,20 +112,32 @@ struct Sight {
     struct NearBones {
         Point3 place;
         struct Near {        // a pair would be cleared
-            float straight;  // not more than the distance
+            float straight;  // not more than any distance of two_nearest or find_nearest
             std::uint32_t segment;
             auto operator<=>(const Near&) const = default;
         };
         std::array<Near, kNearBones> bone;  // ascending
         std::size_t count;
     };
+    // Of kNearNodes unknowns that follow each other.
+    LargeVector<NearBones> near = [&] {
+        LargeVector<NearBones> out((unknowns.size() + kNearNodes - 1) / kNearNodes);
+        parallel_for(task.context, out.size(), 64, [&](std::size_t i) {
+            const std::size_t middle = std::min(i * kNearNodes + kNearNodes / 2, unknowns.size() - 1);
+            out[i] = near_bones(place(unknowns.node[middle]));
+        });
+        return out;
+    }();
+
     NearBones near_bones(const Point3& p) const {
         NearBones out;
         out.place = p;
         out.count = 0;
         const auto reach = [&] { return out.count < kNearBones ? INFINITY : out.bone[kNearBones - 1].straight; };
         tree.visit(p, reach, [&](std::uint32_t s) {
-            const NearBones::Near own{0.9999997f * static_cast<float>(segments[s].space.distance(p)), s};
+            const SegmentPosition at_bone = segments[s].beside(p);
+            const double straight = std::min(segments[s].space.distance(p, at_bone), at_bone.distance);
+            const NearBones::Near own{0.9999997f * static_cast<float>(straight), s};
             if (out.count == kNearBones && own > out.bone[kNearBones - 1]) return;
             std::size_t at = out.count < kNearBones ? out.count++ : kNearBones - 1;
             for (; at > 0 && own < out.bone[at - 1]; --at) out.bone[at] = out.bone[at - 1];
@@ -133,50 +146,50 @@ struct Sight {
         return out;
     }
 
+    /// Calls look(bone) for all bones that may be nearer to a node than reach(), a length that may shrink
+    /// meanwhile; for some of them twice. A distance differs from the one at a place nearby by no more than the way
+    /// from there.
+    template <typename Reach, typename Look>
+    void visit(std::uint32_t node, const Reach& reach, const Look& look) const {
+        const Point3 p = place(node);
+        const NearBones& known = near[unknowns.of_node[node] / kNearNodes];
+        const double way = norm(p - known.place);
+        for (std::size_t k = 0; k < known.count; ++k) {
+            const auto& [straight, s] = known.bone[k];
+            if (static_cast<double>(straight) - way > reach()) return;
+            look(s);
+        }
+        if (known.count < segments.size()) tree.visit(p, reach, look);
+    }
+
     /// The straight distances of the nearest bone, and of the nearest one of another joint, or a larger number than
     /// `most` times the first.
-    std::pair<double, double> two_nearest(const Point3& p, double most) const {
+    std::pair<double, double> two_nearest(std::uint32_t node, double most) const {
+        const Point3 p = place(node);
         double nearest = INFINITY, other = INFINITY;
         std::uint32_t own = no_index;
-        tree.visit(
-            p, [&] { return std::min(other, most * nearest); },
-            [&](std::uint32_t s) {
-                const std::uint32_t slot = segments[s].slot;
-                const double d = segments[s].beside(p).distance;
-                if (slot != own) other = std::min(other, std::max(d, nearest));
-                if (d < nearest) nearest = d, own = slot;
-            });
+        const auto reach = [&] { return std::min(other, most * nearest); };
+        visit(node, reach, [&](std::uint32_t s) {
+            const std::uint32_t slot = segments[s].slot;
+            const double d = segments[s].beside(p).distance;
+            if (slot != own) other = std::min(other, std::max(d, nearest));
+            if (d < nearest) nearest = d, own = slot;
+        });
         return {nearest, other};
     }
 
     /// The joints whose bones are nearest to a node, visible or not, or nothing if they are not all `seen`.
     /// `bones`: scratch.
     template <typename IsSeen>
-    std::optional<NodeHeat> nearest_seen(std::uint32_t node, const NearBones& near, const IsSeen& seen,
-                                         Distances& bones) const {
+    std::optional<NodeHeat> nearest_seen(std::uint32_t node, const IsSeen& seen, Distances& bones) const {
         NodeHeat out;
-        out.distance = find_nearest(node, near, bones);
+        out.distance = find_nearest(node, {}, bones);
         for (const auto& [s, distance] : bones) {
             if (distance > (1 + kTie) * out.distance) continue;
             if (!seen(segments[s].slot)) return {};
             out.add(segments[s].slot);
         }
         return out;
-    }
-    /// The other find_nearest, from the bones near a point nearby. A bone cannot be nearer than its straight
-    /// distance, and that differs from the one at `near.place` by no more than the way from there.
-    double find_nearest(std::uint32_t node, const NearBones& near, Distances& found) const {
-        const Point3 p = place(node);
-        const double way = norm(p - near.place);
-        double least = INFINITY;
-        found.clear();
-        for (std::size_t k = 0; k < near.count; ++k) {
-            const auto& [straight, s] = near.bone[k];
-            if (static_cast<double>(straight) - way > (1 + kTie) * least) return least;
-            found.emplace_back(s, distance(p, node, segments[s]));
-            least = std::min(least, found.back().second);
-        }
-        return near.count == segments.size() ? least : find_nearest(p, node, {}, found);
     }
 
     bool is_visible(const Point3& p, std::uint32_t node, const Segment& segment) const {
@@ -190,29 +203,26 @@ struct Sight {
 
     /// Finds all bones that are as near as the nearest one, and maybe others; not those of these joints. Returns
     /// the distance of the nearest.
-    double find_nearest(const Point3& p, std::uint32_t node, const std::vector<std::uint32_t>& without,
-                        Distances& found) const {
+    double find_nearest(std::uint32_t node, const std::vector<std::uint32_t>& without, Distances& found) const {
         found.clear();
+        const Point3 p = place(node);
         double least = INFINITY;
-        tree.visit(
-            p, [&] { return least * (1 + 2 * kTie); },
-            [&](std::uint32_t s) {
-                if (std::find(without.begin(), without.end(), segments[s].slot) != without.end()) return;
-                found.emplace_back(s, distance(p, node, segments[s]));
-                least = std::min(least, found.back().second);
-            });
+        const auto reach = [&] { return least * (1 + 2 * kTie); };
+        visit(node, reach, [&](std::uint32_t s) {
+            if (std::find(without.begin(), without.end(), segments[s].slot) != without.end()) return;
+            found.emplace_back(s, distance(p, node, segments[s]));
+            least = std::min(least, found.back().second);
+        });
         return least;
     }
 
-    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch. `near`: of a
-    /// point nearby, if known.
-    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones, const NearBones* near = nullptr) const {
+    /// The bones that are nearest to a node; with `must_see` only visible ones. `bones`: scratch.
+    NodeHeat nearest(std::uint32_t node, bool must_see, Distances& bones) const {
         const Point3 p = place(node);
         NodeHeat found;
         std::vector<std::uint32_t> excluded;  // slots
         for (;;) {
-            found.distance = near && excluded.empty() ? find_nearest(node, *near, bones)
-                                                      : find_nearest(p, node, excluded, bones);
+            found.distance = find_nearest(node, excluded, bones);
             std::sort(bones.begin(), bones.end());
             if (!volume || found.distance == INFINITY) break;
             const auto at = std::find_if(bones.begin(), bones.end(),
@@ -326,9 +336,10 @@ LargeVector<NodeHeat> visible_at(const Sight& sight, std::span<const std::uint32
 }
 
 /// The other cases, at some nodes of which the first is known.
-Status add_hidden(const Sight& sight, const Unknowns& unknowns, std::span<const std::uint32_t> nodes,
-                  const std::vector<bool>& occluded, LargeVector<NodeHeat>& at) {
+Status add_hidden(const Sight& sight, std::span<const std::uint32_t> nodes, const std::vector<bool>& occluded,
+                  LargeVector<NodeHeat>& at) {
     Context* const context = sight.task.context;
+    const Unknowns& unknowns = sight.unknowns;
     const std::vector<std::uint32_t> hidden = collect<std::uint32_t>(nodes.size(), 1 << 14, context, [&] {
         return [&](std::vector<std::uint32_t>& out, std::size_t i) {
             if (at[i].count == 0 || occluded[sight.part(nodes[i])]) out.push_back(static_cast<std::uint32_t>(i));
@@ -357,17 +368,17 @@ Status add_hidden(const Sight& sight, const Unknowns& unknowns, std::span<const 
 
 /// All cases at some nodes, and the occluded parts. `visible`: of visible_at. `mass`: the area that each node
 /// stands for.
-Result<Heat> heat_at(const Sight& sight, const Unknowns& unknowns, std::span<const std::uint32_t> nodes,
-                     LargeVector<NodeHeat> visible, std::span<const double> mass, double least_visible) {
+Result<Heat> heat_at(const Sight& sight, std::span<const std::uint32_t> nodes, LargeVector<NodeHeat> visible,
+                     std::span<const double> mass, double least_visible) {
     Heat heat{std::move(visible), sight.volume ? sight.volume->hidden_share() : 1, {}, std::nullopt};
     heat.occluded = find_occluded(sight.mesh.surface, nodes, mass, heat.at, least_visible);
-    SINEW_TRY(add_hidden(sight, unknowns, nodes, heat.occluded, heat.at));
+    SINEW_TRY(add_hidden(sight, nodes, heat.occluded, heat.at));
     return heat;
 }
 
-/// The heat at all unknowns from that at the nodes of the coarse surface. `near`: of these.
-Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& unknowns, const CoarseSurface& coarse,
-                                          const Heat& heat, const LargeVector<Sight::NearBones>& near) {
+/// The heat at all unknowns from that at the nodes of the coarse surface.
+Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const CoarseSurface& coarse, const Heat& heat) {
+    const Unknowns& unknowns = sight.unknowns;
     Context* const context = sight.task.context;
     const LargeVector<Point3>& normal = sight.mesh.surface.normal;
     LargeVector<NodeHeat> out(unknowns.size());
@@ -388,7 +399,7 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& un
             });
         };
         if (alike && all(sees)) {
-            if (const auto same = sight.nearest_seen(node, near[around.of[0]], seen, scratch)) {
+            if (const auto same = sight.nearest_seen(node, seen, scratch)) {
                 out[i] = *same;
                 return;
             }
@@ -396,13 +407,14 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const Unknowns& un
             out[i] = {};
             return;
         }
-        out[i] = sight.nearest(node, true, scratch, &near[around.of[0]]);
+        out[i] = sight.nearest(node, true, scratch);
     });
-    SINEW_TRY(add_hidden(sight, unknowns, unknowns.node, heat.occluded, out));
+    SINEW_TRY(add_hidden(sight, unknowns.node, heat.occluded, out));
     return out;
 }
 
-CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const HeatRules& rules) {
+CoarseSurface coarse_surface(const Sight& sight, const HeatRules& rules) {
+    const Unknowns& unknowns = sight.unknowns;
     const MeshSurface& surface = sight.mesh.surface;
     std::vector<double> part_area(surface.components, 0);
     double area = 0;
@@ -410,7 +422,7 @@ CoarseSurface coarse_surface(const Sight& sight, const Unknowns& unknowns, const
     for (const double part : part_area) area += part;
     const double even = kEven * std::sqrt(area);
     const auto spacing = [&](std::uint32_t node) {
-        const auto [nearest, other] = sight.two_nearest(sight.place(node), 1 + std::log(kMostGrowth) / kGrowth);
+        const auto [nearest, other] = sight.two_nearest(node, 1 + std::log(kMostGrowth) / kGrowth);
         const double distance = std::max(nearest, kNearestBone * sight.task.unit);
         const double growth = std::min(std::exp(kGrowth * (other - nearest) / distance), kMostGrowth);
         return std::min({even, kSpacing * distance * growth, std::sqrt(part_area[sight.part(node)]) / kAcross});
@@ -454,7 +466,7 @@ void NodeHeat::add(std::uint32_t joint) {
 
 Result<Heat> find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
                        const InnerVolume* volume, KeptHeat::Set& kept, const HeatRules& rules) {
-    const Sight sight{task, mesh, set, volume};
+    const Sight sight{task, mesh, set, unknowns, volume};
     if (unknowns.size() <= rules.direct) {
         std::vector<double> area;
         for (const std::uint32_t node : unknowns.node) area.push_back(mesh.surface.mass[node]);
@@ -462,19 +474,14 @@ Result<Heat> find_heat(const Task& task, const WeldedSurface& mesh, const JointS
         if (task.options.keep_volume)
             kept.sight =
                 std::make_shared<const KeptSight>(KeptSight{sight.segments, enclosures_of(volume), visible});
-        return heat_at(sight, unknowns, unknowns.node, std::move(visible), area, rules.least_visible);
+        return heat_at(sight, unknowns.node, std::move(visible), area, rules.least_visible);
     }
-    CoarseSurface coarse = coarse_surface(sight, unknowns, rules);
+    CoarseSurface coarse = coarse_surface(sight, rules);
     kept.sight.reset();
-    LargeVector<Sight::NearBones> near(coarse.size());
-    LargeVector<NodeHeat> visible(coarse.size());
-    each_node(task.context, coarse.size(), [&](std::size_t i, auto& scratch) {
-        near[i] = sight.near_bones(sight.place(coarse.node(i)));
-        visible[i] = sight.nearest(coarse.node(i), true, scratch, &near[i]);
-    });
-    SINEW_TRY_LET(Heat heat, heat_at(sight, unknowns, coarse.nodes(), std::move(visible),
-                                     coarse.restricted(mesh.surface.mass, task.context), rules.least_visible));
-    SINEW_TRY_LET(heat.at, refine_heat(sight, unknowns, coarse, heat, near));
+    SINEW_TRY_LET(Heat heat,
+                  heat_at(sight, coarse.nodes(), visible_at(sight, coarse.nodes(), SameSight(sight, nullptr)),
+                          coarse.restricted(mesh.surface.mass, task.context), rules.least_visible));
+    SINEW_TRY_LET(heat.at, refine_heat(sight, coarse, heat));
     heat.coarse = std::move(coarse);
     return heat;
 }
