@@ -105,6 +105,17 @@ struct Sight {
         return segment.space.distance(p, at) / facing + task.options.overshoot * beyond;
     }
 
+    /// Whether distance() of a bone is larger than `reach`; never of one with a shape. Needs no root and no
+    /// division: 2 d / (1 + cosine) > reach where 2 d² - reach d cosine > reach d.
+    bool is_farther(const Point3& p, std::uint32_t node, const Segment& segment, double reach) const {
+        const Point3& normal = mesh.surface.normal[node];
+        if (!segment.space.is_line() || dot(normal, normal) == 0) return false;
+        const Point3 way = segment.space.way(p);
+        const double square = dot(way, way), least = 2 * square - reach * dot(way, normal);
+        return least > 0 && least * least > reach * reach * square &&
+               square > (kLeastFacing * reach) * (kLeastFacing * reach);
+    }
+
     /// Bones and their distances.
     using Distances = std::vector<std::pair<std::uint32_t, double>>;
 
@@ -209,6 +220,7 @@ struct Sight {
         double least = INFINITY;
         const auto reach = [&] { return least * (1 + 2 * kTie); };
         visit(node, reach, [&](std::uint32_t s) {
+            if (is_farther(p, node, segments[s], reach())) return;
             if (std::find(without.begin(), without.end(), segments[s].slot) != without.end()) return;
             found.emplace_back(s, distance(p, node, segments[s]));
             least = std::min(least, found.back().second);

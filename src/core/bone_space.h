@@ -31,6 +31,10 @@ public:
         return std::max(0.0, is_box_ ? to_box(p) : there.distance - radius_);
     }
 
+    /// From the nearest point of the segment to p.
+    Point3 way(const Point3& p) const { return segment_.way(p); }
+
+    bool is_line() const { return !is_box_ && radius_ == 0; }
     bool is_box() const { return is_box_; }
     double radius() const { return radius_; }
     Point3 centre() const { return {(a_[0] + b_[0]) / 2, (a_[1] + b_[1]) / 2, (a_[2] + b_[2]) / 2}; }

@@ -74,13 +74,22 @@ public:
     SegmentPosition at(const Point3& p) const {
         const Point3 v{p[0] - a_[0], p[1] - a_[1], p[2] - a_[2]};
         const double along = (d_[0] * v[0] + d_[1] * v[1] + d_[2] * v[2]) * per_length_;
-        const double t = std::clamp(along * per_length_, 0.0, 1.0);
-        const Point3 w{v[0] - t * d_[0], v[1] - t * d_[1], v[2] - t * d_[2]};
+        const Point3 w = way(v, along);
         return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length_};
+    }
+    /// From the nearest point of the segment to p.
+    Point3 way(const Point3& p) const {
+        const Point3 v{p[0] - a_[0], p[1] - a_[1], p[2] - a_[2]};
+        return way(v, (d_[0] * v[0] + d_[1] * v[1] + d_[2] * v[2]) * per_length_);
     }
     bool operator==(const SegmentRuler&) const = default;
 
 private:
+    Point3 way(const Point3& v, double along) const {
+        const double t = std::clamp(along * per_length_, 0.0, 1.0);
+        return {v[0] - t * d_[0], v[1] - t * d_[1], v[2] - t * d_[2]};
+    }
+
     Point3 a_, d_;
     double length_, per_length_;
 };

@@ -71,6 +71,23 @@ TEST(BoneHeat, FallsExponentiallyAlongAStrip) {
     }
 }
 
+TEST(BoneHeat, ASheetOfTwoSidesHasTheWeightsOfOne) {
+    // The other side has the other diagonals: equal triangles would count once. The sums of normals are 0, so that
+    // no bone counts as farther for its side.
+    test::Shape strip = test::sheet({0, 0.5f, 0}, {4, 0, 0}, {0, 0, -0.05f}, 200, 2);
+    const Skeleton skeleton = two_bones({-4, 0, 0}, {0, 0, 0}, {4, 0, 0});
+    const Binding one = bound({strip.positions, strip.triangles, {}}, skeleton, unlimited());
+    for (std::uint32_t row = 0; row < 2; ++row)
+        for (std::uint32_t i = 0; i < 200; ++i) {
+            const std::uint32_t a = row * 201 + i, b = a + 1, c = b + 201, d = a + 201;
+            strip.triangles.insert(strip.triangles.end(), {{a, d, b}, {b, d, c}});
+        }
+    const Binding two = bound({strip.positions, strip.triangles, {}}, skeleton, unlimited());
+    for (std::size_t v = 0; v < strip.positions.size(); ++v)
+        EXPECT_NEAR(strength(one.influences(), v, 0), strength(two.influences(), v, 0), 1e-3)
+            << strip.positions[v].x;
+}
+
 // Crossing of a segment and a triangle by signs of volumes.
 bool crosses(const Point3& p, const Point3& q, const Point3& a, const Point3& b, const Point3& c) {
     const auto volume = [](const Point3& o, const Point3& x, const Point3& y, const Point3& z) {
