@@ -44,8 +44,8 @@ inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] s
 }
 
 /// An allocator for vectors that all threads fill. Memory is on large pages if available. Entries are not
-/// initialised, so that no single thread clears pages that the system has just cleared. From 2 MB on the size is
-/// rounded up to whole large pages, so that freed memory fits the next array. It does not begin at a large page:
+/// initialised, not by their types either, so that no single thread writes all pages first. From 2 MB on the size
+/// is rounded up to whole large pages, so that freed memory fits the next array. It does not begin at a large page:
 /// the allocator of glibc 2.36 cannot reuse freed memory of the same size for what must.
 template <typename T>
 struct LargeAllocator : std::allocator<T> {
@@ -72,9 +72,9 @@ struct LargeAllocator : std::allocator<T> {
 #endif
     }
     template <typename U>
-    void construct(U* at) noexcept {
+    void construct(U*) noexcept {
+        static_assert(std::is_aggregate_v<U> || std::is_trivially_default_constructible_v<U>);
         static_assert(std::is_trivially_destructible_v<U>);
-        ::new (static_cast<void*>(at)) U;
     }
     template <typename U, typename... Values>
     void construct(U* at, Values&&... values) {
