@@ -399,8 +399,10 @@ std::vector<MatrixEntry> CoarseSurface::restricted(std::span<const MeshSurface::
     auto out = sum_entries(fine_, size(), context, [&](EntrySums& sums, std::uint32_t node) {
         const Stencil& s = stencil_[node];
         if (const double d = diagonal(node); d != 0) sums.add_node(s, d);
-        for (std::uint32_t e = first[node]; e < first[node + 1]; ++e)
+        for (std::uint32_t e = first[node]; e < first[node + 1]; ++e) {
+            if (e + 16 < edges.size()) prefetch_stencil(edges[e + 16].b);
             sums.add_edge(s, stencil_[edges[e].b], edges[e].weight);
+        }
     });
     std::vector<double> diagonals(size(), 0);
     for (const MatrixEntry& e : out) {
