@@ -31,7 +31,7 @@ constexpr double kAcross = 60;
 constexpr double kDisc = 1.8;
 // Another node takes the bones of the nodes around it only if the cosines to their normals are larger.
 constexpr double kAlike = 0.6;
-// So many bones are known near one of so many nodes. Nodes that follow each other mostly are near each other.
+// For each kNearNodes unknowns in a row, which mostly are near each other, the kNearBones nearest bones are stored.
 constexpr std::size_t kNearBones = 32, kNearNodes = 32;
 
 /// A bone, and the index of its joint in the set.
@@ -112,8 +112,8 @@ struct Sight {
         if (!segment.space.is_line() || dot(normal, normal) == 0) return false;
         const Point3 way = segment.space.way(p);
         const double square = dot(way, way), least = 2 * square - reach * dot(way, normal);
-        return least > 0 && least * least > reach * reach * square &&
-               square > (kLeastFacing * reach) * (kLeastFacing * reach);
+        const double least_facing = kLeastFacing * reach;
+        return least > 0 && least * least > reach * reach * square && square > least_facing * least_facing;
     }
 
     /// Bones and their distances.
@@ -130,7 +130,7 @@ struct Sight {
         std::array<Near, kNearBones> bone;  // ascending
         std::size_t count;
     };
-    // Of kNearNodes unknowns that follow each other.
+    // Per kNearNodes unknowns in a row: of the one in their middle.
     LargeVector<NearBones> near = [&] {
         LargeVector<NearBones> out((unknowns.size() + kNearNodes - 1) / kNearNodes);
         parallel_for(task.context, out.size(), 64, [&](std::size_t i) {
@@ -328,23 +328,24 @@ std::vector<bool> find_occluded(const MeshSurface& surface, std::span<const std:
     return occluded;
 }
 
+/// work(i, scratch) of each node; no heat after a cancellation.
 template <typename Work>
-void each_node(Context* context, std::size_t count, const Work& work) {
+LargeVector<NodeHeat> heat_of_each(Context* context, std::size_t count, const Work& work) {
+    LargeVector<NodeHeat> out(count);
     parallel_chunks(context, count, 256, [&](std::size_t, std::size_t begin, std::size_t end) {
-        if (cancelled(context)) return;
+        const bool stop = cancelled(context);
         Sight::Distances scratch;
-        for (std::size_t i = begin; i < end; ++i) work(i, scratch);
+        for (std::size_t i = begin; i < end; ++i) out[i] = stop ? NodeHeat{} : work(i, scratch);
     });
+    return out;
 }
 
 /// The first case of find_heat at some nodes.
 LargeVector<NodeHeat> visible_at(const Sight& sight, std::span<const std::uint32_t> nodes, const SameSight& same) {
-    LargeVector<NodeHeat> out(nodes.size());
-    each_node(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
+    return heat_of_each(sight.task.context, nodes.size(), [&](std::size_t i, auto& scratch) {
         const NodeHeat* const known = same.find(i, nodes[i]);
-        out[i] = known ? *known : sight.nearest(nodes[i], true, scratch);
+        return known ? *known : sight.nearest(nodes[i], true, scratch);
     });
-    return out;
 }
 
 /// The other cases, at some nodes of which the first is known.
@@ -365,16 +366,17 @@ Status add_hidden(const Sight& sight, std::span<const std::uint32_t> nodes, cons
             vertices[h] = vertex(h) == no_index ? sight.mesh.surface.vertex_of[nodes[hidden[h]]] : vertex(h);
         SINEW_TRY_LET(through, sight.volume->distances(sight.set, vertices));
     }
-    each_node(context, hidden.size(), [&](std::size_t h, auto& scratch) {
+    LargeVector<NodeHeat> found = heat_of_each(context, hidden.size(), [&](std::size_t h, auto& scratch) {
         const std::uint32_t node = nodes[hidden[h]], part = sight.part(node);
-        NodeHeat& heat = at[hidden[h]];
-        std::optional<NodeHeat> found;
+        std::optional<NodeHeat> own;
         if (through && vertex(h) != no_index)
-            found = sight.volume->nearest(sight.set, through->table, h, part, sight.place(node), occluded[part]);
-        if (!found && occluded[part]) found = sight.nearest(node, false, scratch);
-        if (found) heat = *found;
-        if (through) heat.inside = through->coverage[h];
+            own = sight.volume->nearest(sight.set, through->table, h, part, sight.place(node), occluded[part]);
+        if (!own && occluded[part]) own = sight.nearest(node, false, scratch);
+        if (!own) own = at[hidden[h]];
+        if (through) own->inside = through->coverage[h];
+        return *own;
     });
+    for (std::size_t h = 0; h < hidden.size(); ++h) at[hidden[h]] = found[h];
     return Done{};
 }
 
@@ -393,12 +395,10 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const CoarseSurfac
     const Unknowns& unknowns = sight.unknowns;
     Context* const context = sight.task.context;
     const LargeVector<Point3>& normal = sight.mesh.surface.normal;
-    LargeVector<NodeHeat> out(unknowns.size());
-    each_node(context, out.size(), [&](std::size_t i, auto& scratch) {
+    LargeVector<NodeHeat> out = heat_of_each(context, unknowns.size(), [&](std::size_t i, auto& scratch) {
         const std::uint32_t node = unknowns.node[i];
         const CoarseSurface::Stencil around = coarse.stencil(node);
-        out[i] = heat.at[around.of[0]];
-        if (coarse.node(around.of[0]) == node) return;
+        if (coarse.node(around.of[0]) == node) return heat.at[around.of[0]];
         const auto all = [&](const auto& is) { return std::all_of(around.of.begin(), around.of.end(), is); };
         const bool alike = all([&](std::uint32_t c) { return dot(normal[node], normal[coarse.node(c)]) > kAlike; });
         const auto sees = [&](std::uint32_t c) {
@@ -411,15 +411,11 @@ Result<LargeVector<NodeHeat>> refine_heat(const Sight& sight, const CoarseSurfac
             });
         };
         if (alike && all(sees)) {
-            if (const auto same = sight.nearest_seen(node, seen, scratch)) {
-                out[i] = *same;
-                return;
-            }
+            if (const auto same = sight.nearest_seen(node, seen, scratch)) return *same;
         } else if (alike && all([&](std::uint32_t c) { return !sees(c); })) {
-            out[i] = {};
-            return;
+            return NodeHeat{};
         }
-        out[i] = sight.nearest(node, true, scratch);
+        return sight.nearest(node, true, scratch);
     });
     SINEW_TRY(add_hidden(sight, unknowns.node, heat.occluded, out));
     return out;
