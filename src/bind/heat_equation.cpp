@@ -50,12 +50,6 @@ std::vector<std::uint32_t> heating_joints(const JointSet& set, const Heat& heat,
     return slots;
 }
 
-void add_laplacian(std::vector<MatrixEntry>& out, std::uint32_t a, std::uint32_t b, double weight) {
-    out.push_back({a, b, -weight});
-    out.push_back({a, a, weight});
-    out.push_back({b, b, weight});
-}
-
 /// The equation to solve, of unknowns or of nodes of the coarse surface: A w = B, with a column for each slot.
 struct Equation {
     std::size_t size;
@@ -85,13 +79,19 @@ Equation equation_of(const Task& task, const MeshSurface& surface, const Unknown
                                     task.context)};
     }
     Equation out{unknowns.size(), {}, {}};
-    for (std::uint32_t i = 0; i < unknowns.size(); ++i) {
-        if (heat.at[i].count > 0) out.a.push_back({i, i, mh(i) * heat.at[i].count});
+    out.a.reserve(surface.edges.size() + out.size);
+    std::vector<double> diagonal(out.size);
+    for (std::uint32_t i = 0; i < out.size; ++i) {
+        if (heat.at[i].count > 0) diagonal[i] = mh(i) * heat.at[i].count;
         each_column(i, [&](std::uint32_t column, double value) { out.b.push_back({i, column, value}); });
     }
-    for (const MeshSurface::Edge& e : surface.edges)
-        if (const std::uint32_t a = unknowns.of_node[e.a]; a != no_index)
-            add_laplacian(out.a, a, unknowns.of_node[e.b], e.weight);
+    for (const auto& [at, to, weight] : surface.edges)
+        if (const std::uint32_t a = unknowns.of_node[at], b = unknowns.of_node[to]; a != no_index) {
+            out.a.push_back({a, b, -weight});
+            diagonal[a] += weight;
+            diagonal[b] += weight;
+        }
+    for (std::uint32_t i = 0; i < out.size; ++i) out.a.push_back({i, i, diagonal[i]});
     return out;
 }
 
@@ -126,10 +126,12 @@ struct Rows {
 /// batches.
 Result<Rows> solve(const Task& task, const JointSet& set, const std::vector<std::uint32_t>& slots,
                    const Equation& equation, std::span<const std::uint32_t> wanted, const WantedRows& reading,
-                   std::shared_ptr<const Cholesky::Plan>& plan) {
+                   bool keep, std::shared_ptr<const Cholesky>& kept) {
     constexpr std::size_t batch = Cholesky::kBatch;
-    SINEW_TRY_LET(const Cholesky factors, Cholesky::factor(equation.size, equation.a, task.context, plan));
-    plan = factors.plan();
+    SINEW_TRY_LET(Cholesky own, Cholesky::factor(equation.size, equation.a, task.context, {kept.get(), keep}));
+    const auto shared = std::make_shared<const Cholesky>(std::move(own));
+    const Cholesky& factors = *shared;
+    kept = keep ? shared : nullptr;
     Rows found(equation.size, reading.width, task.context);  // in the order of elimination
     const auto least = static_cast<double>(reading.least);
     const Lists of_batch(slots.size() / batch + 1, task.context, [&](const auto& to) {
@@ -234,8 +236,9 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
         for (std::uint32_t i = 0; i < equation.size; ++i) wanted.push_back(i);
     else
         for (const std::uint32_t v : unknowns.vertices) wanted.push_back(unknowns.of_node[surface.node_of[v]]);
-    SINEW_TRY_LET(Rows rows, solve(task, set, slots, equation, wanted,
-                                   heat.coarse ? kOfCoarseNodes : WantedRows{width}, kept.plan));
+    SINEW_TRY_LET(Rows rows,
+                  solve(task, set, slots, equation, wanted, heat.coarse ? kOfCoarseNodes : WantedRows{width},
+                        task.options.keep_volume && !heat.coarse, kept.factors));
     SetRows out{{}, rows.width, std::move(rows.entries), std::move(rows.kept), {}, {}};
     if (heat.coarse) {
         for (const std::uint32_t node : heat.coarse->nodes()) {

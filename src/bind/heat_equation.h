@@ -47,7 +47,7 @@ struct KeptHeat {
     /// Of one set. find_heat and solve_heat use what is there and replace it by their own.
     struct Set {
         std::shared_ptr<const KeptSight> sight;
-        std::shared_ptr<const Cholesky::Plan> plan;
+        std::shared_ptr<const Cholesky> factors;
     };
     std::shared_ptr<WeldedSurface> mesh;
     std::vector<Set> sets;

@@ -32,15 +32,25 @@ public:
     /// thread.
     struct Plan;
 
+    /// The factors of another matrix, or null: their plan is used if that matrix has entries at the same places,
+    /// and their fronts where its entries are the same. Only factors that were kept have fronts to take; these
+    /// need about three times the memory.
+    struct Again {
+        const Cholesky* earlier = nullptr;
+        bool keep = false;
+    };
+
     /// Factors the matrix of `size` rows. The entries of L are counted first and checked against
     /// Context::memory_limit (too_large). A pivot that is not positive is an error (internal) that names its row:
-    /// the matrix has a component without a constraint. The same bits on any number of threads. `earlier`: the plan
-    /// of another matrix, used if that has entries at the same places, those of the diagonal apart.
+    /// the matrix has a component without a constraint. The same bits on any number of threads, and whatever was
+    /// factored earlier.
     static Result<Cholesky> factor(std::size_t size, std::span<const MatrixEntry> entries,
-                                   Context* context = nullptr, std::shared_ptr<const Plan> earlier = nullptr);
+                                   Context* context = nullptr, const Again& again = {nullptr, false});
 
     const std::shared_ptr<const Plan>& plan() const { return plan_; }
     std::size_t size() const;
+    /// How many fronts are those of the earlier matrix.
+    std::size_t fronts_taken() const { return fronts_taken_; }
     /// The place of a row in the order of elimination.
     std::uint32_t place(std::size_t row) const;
     /// Stored entries of L, including some zeros; 8 bytes each.
@@ -74,8 +84,12 @@ public:
     std::vector<double> solve(std::span<const double> b) const;
 
 private:
+    struct Updates;
+
     std::shared_ptr<const Plan> plan_;
-    std::unique_ptr<double[]> value_;  // of each front: rows() × columns, column by column
+    std::unique_ptr<double[]> value_;         // of each front: rows() × columns, column by column
+    std::shared_ptr<const Updates> updates_;  // Again::keep
+    std::size_t fronts_taken_ = 0;
 };
 
 /// Estimate of the memory, in bytes, for factoring the matrix of a surface.

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,11 @@ struct EntryLists {
     }
     std::span<const std::uint32_t> operator[](std::size_t i) const {
         return {other.data() + first[i], other.data() + first[i + 1]};
+    }
+    bool same_list(const EntryLists& as, std::size_t i) const {
+        const auto own = (*this)[i], theirs = as[i];
+        return std::equal(own.begin(), own.end(), theirs.begin(), theirs.end()) &&
+               std::equal(value.data() + first[i], value.data() + first[i + 1], as.value.data() + as.first[i]);
     }
 };
 
@@ -340,9 +346,25 @@ struct Schedule {
 // goes to its parent.
 class Elimination {
 public:
+    /// Of each front: below × below, the lower triangle.
+    using Updates = std::vector<std::shared_ptr<double[]>>;
+    /// Of a matrix with entries at the same places.
+    struct Earlier {
+        const EntryLists& columns;
+        const Updates& updates;
+        const double* values;
+    };
+
     Elimination(const FrontTree& tree, const EntryLists& columns, const std::vector<std::uint32_t>& rows,
-                double* values)
-        : tree_(tree), columns_(columns), rows_(rows), values_(values), update_(tree.fronts.size()) {}
+                double* values, const Earlier* earlier, bool keep)
+        : tree_(tree),
+          columns_(columns),
+          rows_(rows),
+          values_(values),
+          earlier_(earlier),
+          keep_(keep),
+          update_(tree.fronts.size()),
+          same_(tree.fronts.size(), 0) {}
 
     void run(std::size_t size, Context* context) {
         const Schedule schedule(tree_);
@@ -359,6 +381,9 @@ public:
             if (!schedule.in_task[s]) eliminate(s, local.get(), context);
         }
     }
+
+    Updates take_updates() { return std::move(update_); }
+    std::size_t taken() const { return static_cast<std::size_t>(std::count(same_.begin(), same_.end(), 1)); }
 
     // The first column whose pivot is not above 0 or not finite; none if there is none.
     std::uint32_t first_bad_column() const {
@@ -377,12 +402,30 @@ private:
         return cancelled(context) || failed_.load() < tree_.fronts[front].first;
     }
 
+    // Whether the entries of a front and of all below it are those of the earlier matrix.
+    bool is_same(std::uint32_t s) const {
+        if (!earlier_) return false;
+        const std::vector<std::uint32_t>& children = tree_.children[s];
+        if (!std::all_of(children.begin(), children.end(), [&](std::uint32_t child) { return same_[child] != 0; }))
+            return false;
+        const std::uint32_t first = tree_.fronts[s].first, end = first + tree_.fronts[s].columns;
+        for (std::uint32_t j = first; j < end; ++j)
+            if (!columns_.same_list(earlier_->columns, j)) return false;
+        return true;
+    }
+
     // `local`: memory for one number per row of the matrix. `parallel`: null = on this thread alone.
     void eliminate(std::uint32_t s, std::uint32_t* local, Context* parallel) {
         const Front& f = tree_.fronts[s];
         const std::uint32_t m = f.rows(), c = f.columns, r = f.below;
         double* const panel = values_ + f.value;
-        std::unique_ptr<double[]> rest(r > 0 ? new double[std::size_t{r} * r]() : nullptr);
+        if (is_same(s)) {
+            same_[s] = 1;
+            std::copy_n(earlier_->values + f.value, std::size_t{m} * c, panel);
+            update_[s] = earlier_->updates[s];
+            return;
+        }
+        std::shared_ptr<double[]> rest(r > 0 ? new double[std::size_t{r} * r]() : nullptr);
         assemble(s, local, panel, rest.get());
         Panel whole(panel, m, c, Eigen::OuterStride<>(m));
         auto top = whole.topRows(c);
@@ -420,7 +463,7 @@ private:
                 const std::uint32_t before = column < c ? 0 : c;  // rows that the update does not have
                 for (std::uint32_t i = j; i < n; ++i) to[local[theirs[i]] - before] += from[i];
             }
-            update_[child].reset();
+            if (!keep_) update_[child].reset();
         }
     }
 
@@ -457,7 +500,10 @@ private:
     const EntryLists& columns_;
     const std::vector<std::uint32_t>& rows_;
     double* const values_;
-    std::vector<std::unique_ptr<double[]>> update_;  // of each front: below × below, the lower triangle
+    const Earlier* const earlier_;
+    const bool keep_;
+    Updates update_;
+    std::vector<std::uint8_t> same_;  // of each front: taken from the earlier matrix
     std::atomic<std::uint32_t> failed_{no_index};
 };
 
@@ -493,6 +539,12 @@ struct Cholesky::Plan {
     bool fits(std::size_t size, std::uint64_t hash) const { return place.size() == size && places == hash; }
 };
 
+/// What is needed to take fronts from a factorisation.
+struct Cholesky::Updates {
+    EntryLists columns;  // of the matrix
+    Elimination::Updates of_front;
+};
+
 double estimate_cholesky_memory(double rows, double row_entries) {
     // Fill grows as n log n on planar graphs (nested dissection). 24 bytes for each entry are a cautious guess for
     // the entries, zeros in fronts, and updates that wait; factor() counts exactly before it computes numbers.
@@ -501,17 +553,19 @@ double estimate_cholesky_memory(double rows, double row_entries) {
 }
 
 Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry> entries, Context* context,
-                                  std::shared_ptr<const Plan> earlier) {
+                                  const Again& again) {
     constexpr double most = std::numeric_limits<int>::max();
     if (static_cast<double>(size) > most || static_cast<double>(entries.size()) > most)
         return Error{ErrorCode::too_large, "a sparse matrix has more than 2^31 rows or entries"};
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
     const std::uint64_t places = hash_places(entries);
+    const Cholesky* const earlier =
+        again.earlier && again.earlier->plan_->fits(size, places) ? again.earlier : nullptr;
     std::shared_ptr<Plan> own;
-    if (!earlier || !earlier->fits(size, places))
-        earlier = own = std::make_shared<Plan>(Columns(size, entries, context), places);
-    const FrontTree& tree = earlier->tree;
+    if (!earlier) own = std::make_shared<Plan>(Columns(size, entries, context), places);
+    const std::shared_ptr<const Plan> plan = earlier ? earlier->plan_ : own;
+    const FrontTree& tree = plan->tree;
     if (context && context->memory_limit) {
         const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
                              24 * static_cast<double>(entries.size()) + 60 * static_cast<double>(size);
@@ -519,18 +573,25 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
-    const EntryLists columns(size, entries, earlier->place, true);
+    EntryLists columns(size, entries, plan->place, true);
     if (own) own->rows = find_rows_below(own->tree, columns, size);
     Cholesky out;
-    out.plan_ = std::move(earlier);
+    out.plan_ = plan;
     out.value_.reset(new double[out.nonzeros() + 1]);  // each front sets its own
-    Elimination elimination(tree, columns, out.plan_->rows, out.value_.get());
+    std::optional<Elimination::Earlier> fronts;
+    if (earlier && earlier->updates_)
+        fronts.emplace(
+            Elimination::Earlier{earlier->updates_->columns, earlier->updates_->of_front, earlier->value_.get()});
+    Elimination elimination(tree, columns, plan->rows, out.value_.get(), fronts ? &*fronts : nullptr, again.keep);
     elimination.run(size, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
     if (const std::uint32_t bad = elimination.first_bad_column(); bad != no_index) {
-        const std::uint32_t row = out.plan_->of_place[bad];
+        const std::uint32_t row = plan->of_place[bad];
         return Error{ErrorCode::internal, "a sparse matrix is not positive definite at row " + std::to_string(row)};
     }
+    out.fronts_taken_ = elimination.taken();
+    if (again.keep)
+        out.updates_ = std::make_shared<const Updates>(Updates{std::move(columns), elimination.take_updates()});
     return out;
 }
 

@@ -1,8 +1,10 @@
 // The sparse factorisation against matrices with a known inverse, and against dense elimination.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -152,23 +154,40 @@ TEST(Cholesky, ThreadsChangeNoBit) {
     }
 }
 
-TEST(Cholesky, UsesThePlanOfEntriesAtTheSamePlaces) {
-    std::shared_ptr<const Cholesky::Plan> last;
+TEST(Cholesky, UsesWhatIsTheSameOfAnEarlierMatrix) {
+    std::unique_ptr<Cholesky> last;
     for (const Graph& g : graphs()) {
         std::vector<MatrixEntry> entries = matrix_of(g);
         const std::vector<double> b(g.size, 1.0);
-        const auto first = Cholesky::factor(g.size, entries, nullptr, last);
+        auto first = Cholesky::factor(g.size, entries, nullptr, {last.get(), true});
         ASSERT_TRUE(first.ok()) << g.name;
-        EXPECT_NE(first->plan(), last) << g.name << " has the plan of another graph";
+        EXPECT_TRUE(!last || first->plan() != last->plan()) << g.name << " has the plan of another graph";
+        EXPECT_EQ(first->fronts_taken(), 0u) << g.name;
         EXPECT_EQ(first->solve(b), Cholesky::factor(g.size, entries)->solve(b)) << g.name;
+        const auto expect_again = [&](const char* what) {
+            for (const int threads : {1, 2}) {
+                Context context;
+                context.threads = threads;
+                const auto again = Cholesky::factor(g.size, entries, &context, {&*first, true});
+                ASSERT_TRUE(again.ok()) << g.name << what;
+                EXPECT_EQ(again->plan(), first->plan()) << g.name << what;
+                EXPECT_EQ(again->solve(b), Cholesky::factor(g.size, entries)->solve(b)) << g.name << what;
+                const auto after = Cholesky::factor(g.size, entries, &context, {&*again, true});
+                EXPECT_EQ(after->solve(b), again->solve(b)) << g.name << what;
+                EXPECT_GT(after->fronts_taken(), 0u) << g.name << what;
+            }
+        };
+        expect_again(", the same");
+        entries.push_back({0, 0, 0.5});
+        expect_again(", one entry more");
+        for (MatrixEntry& e : entries)
+            if (e.row == e.column && e.row >= g.size / 2) e.value *= 1.5;
+        expect_again(", half of the diagonal");
         // Other values, and a diagonal that comes before the other entries.
         for (MatrixEntry& e : entries) e.value *= 3;
-        entries.insert(entries.begin(), {0, 0, 0.5});
-        const auto again = Cholesky::factor(g.size, entries, nullptr, first->plan());
-        ASSERT_TRUE(again.ok()) << g.name;
-        EXPECT_EQ(again->plan(), first->plan()) << g.name;
-        EXPECT_EQ(again->solve(b), Cholesky::factor(g.size, entries)->solve(b)) << g.name;
-        last = again->plan();
+        std::rotate(entries.begin(), entries.end() - 1, entries.end());
+        expect_again(", all other");
+        last = std::make_unique<Cholesky>(std::move(*first));
     }
 }
 
