@@ -1529,19 +1529,18 @@ const tests = {
     await page.getByLabel('Resolution', {exact: true}).selectOption('512');
     await page.click('#bind');
     // As soon as it is refined, in one step: on a busy machine it could end between two. The change is applied after.
-    const hardness = await field('Hardness α').elementHandle();
-    const sum = await (await page.waitForFunction((input) => {
-      const {refining, sum} = window.studio.state();
-      if (!refining) return false;
+    const sum = await field('Hardness α').evaluate(async (input) => {
+      while (!window.studio.state().refining) await new Promise((next) => setTimeout(next, 5));
+      const {sum} = window.studio.state();
       input.value = '0.35';
       for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, {bubbles: true}));
       document.getElementById('cancel').click();
-      return String(sum);
-    }, hardness)).jsonValue();
+      return sum;
+    });
     await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
     const after = await state();
     holds(after.bound && after.coarse && !after.refining && !after.stale, 'the first result is not the binding');
-    holds(String(after.sum) !== sum, 'the hardness was lost');
+    holds(after.sum !== sum, 'the hardness was lost');
     holds(/resolution 64. The bind was stopped/.test(await page.locator('#result').textContent()), 'nothing says that it was stopped');
     await until(() => / --resolution 64 /.test(document.getElementById('command').value));
     await picture('stopped');
@@ -2126,8 +2125,8 @@ const tests = {
     holds((await exported('#export-fbx')).equals(await byCommand('robot', samples, 'fbx')), 'the new FBX files differ');
   },
   async 'a first visit loads at most 1.25 MB, and what keeps the page offline loads nothing more'() {
-    // The linker of the quick module does not make it smaller.
-    const limit = process.env.SINEW_WEB === 'quick' ? 1.33e6 : 1.25e6;
+    // The linker does not make the quick module smaller: its 1.327 MB were 1.239 in the full one.
+    const limit = process.env.SINEW_WEB === 'quick' ? 1.335e6 : 1.25e6;
     const served = [];
     const host = plainHost((path, bytes) => served.push([path, gzipSync(bytes, {level: 9}).length]));
     await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
