@@ -250,6 +250,7 @@ struct FrontTree {
     double work = 0;                   // of all
     double entries = 0;                // of L, with zeros in fronts
     double waiting_entries = 0;        // maximum of the entries in updates, fronts one after the other
+    double update_entries = 0;         // of all updates
 
     explicit FrontTree(const Columns& columns) {
         Tree tree = find_fronts(columns.parent, columns.count);
@@ -278,13 +279,14 @@ private:
     }
 
     void count_waiting() {
-        const auto update_entries = [&](std::uint32_t k) {
+        const auto entries_of_update = [&](std::uint32_t k) {
             return std::pow(static_cast<double>(fronts[k].below), 2);
         };
         double waiting = 0;
         for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-            waiting_entries = std::max(waiting_entries, waiting += update_entries(s));
-            for (const std::uint32_t child : children[s]) waiting -= update_entries(child);
+            update_entries += entries_of_update(s);
+            waiting_entries = std::max(waiting_entries, waiting += entries_of_update(s));
+            for (const std::uint32_t child : children[s]) waiting -= entries_of_update(child);
         }
     }
 };
@@ -567,8 +569,9 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     const std::shared_ptr<const Plan> plan = earlier ? earlier->plan_ : own;
     const FrontTree& tree = plan->tree;
     if (context && context->memory_limit) {
-        const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
-                             24 * static_cast<double>(entries.size()) + 60 * static_cast<double>(size);
+        const double updates = again.keep ? tree.update_entries : 2 * tree.waiting_entries;
+        const double bytes = 8 * (tree.entries + updates) + 24 * static_cast<double>(entries.size()) +
+                             60 * static_cast<double>(size);
         if (bytes > static_cast<double>(context->memory_limit)) return too_large(bytes, context->memory_limit);
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};

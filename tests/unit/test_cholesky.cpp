@@ -272,6 +272,25 @@ TEST(Cholesky, ChecksTheFactorsAgainstTheMemoryLimit) {
     EXPECT_EQ(Cholesky::factor(300, entries, &context).error().code, ErrorCode::cancelled);
 }
 
+TEST(Cholesky, CountsWhatIsKeptOfTheFactors) {
+    std::vector<MatrixEntry> chain;
+    for (std::uint32_t i = 0; i < 4096; ++i) {
+        chain.push_back({i, i, 3});
+        if (i > 0) chain.push_back({i, i - 1, -1});
+    }
+    Context context;
+    std::size_t refused = 0, enough = 10'000'000;  // limits, if nothing is kept
+    while (enough - refused > 1) {
+        context.memory_limit = (refused + enough) / 2;
+        (Cholesky::factor(4096, chain, &context).ok() ? enough : refused) = context.memory_limit;
+    }
+    context.memory_limit = enough;
+    EXPECT_TRUE(Cholesky::factor(4096, chain, &context).ok());
+    EXPECT_FALSE(Cholesky::factor(4096, chain, &context, {nullptr, true}).ok());
+    context.memory_limit = 2 * enough;
+    EXPECT_TRUE(Cholesky::factor(4096, chain, &context, {nullptr, true}).ok());
+}
+
 TEST(Cholesky, AcceptsAnEmptyMatrix) {
     const auto cholesky = Cholesky::factor(0, {});
     ASSERT_TRUE(cholesky.ok());
